@@ -5,6 +5,7 @@ The texts that each is tried with come from its own parts: what it repeats, behi
 """
 
 import ast
+import contextlib
 import importlib
 import inspect
 import itertools
@@ -179,3 +180,67 @@ def test_an_expression_takes_linear_time(expression):
             if seconds(expression, text) > limit:  # or the machine was busy
                 duration = min(seconds(expression, text) for _ in range(3))
                 assert duration < limit, f"{duration:.2f} s for {text[:20]!r}..."
+
+
+# ---- Python before 3.11.5 (Debian 12 has 3.11.2) repeats a group possessively in a wrong way ----
+
+ROOT = Path(nmt.__file__).parents[1]
+OUTSIDE_PRODUCT = {"tests", "benchmarks", "site"}
+SOURCES = [
+    path
+    for path in sorted(ROOT.rglob("*.py"))
+    if not path.relative_to(ROOT).parts[0].startswith((".", *OUTSIDE_PRODUCT))
+]
+
+
+def repeats_group(tree: list) -> bool:
+    """Returns whether an expression repeats a group possessively, such as (?:ab)*+."""
+    return any(
+        (operation is op.POSSESSIVE_REPEAT and not is_simple(argument[2]))
+        or any(map(repeats_group, SUBTREES.get(operation, lambda argument: [])(argument)))
+        for operation, argument in tree
+    )
+
+
+def is_simple(tree: list) -> bool:
+    """Returns whether a part of an expression is a single character or class."""
+    return len(tree) == 1 and tree[0][0] in (
+        op.LITERAL, op.NOT_LITERAL, op.ANY, op.IN, op.CATEGORY,
+    )  # fmt: skip
+
+
+def strings(source: str) -> Iterator[str]:
+    """Yields all texts in a source, with a group wherever a value is inserted."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+        if isinstance(node, ast.JoinedStr):
+            parts = (getattr(part, "value", "") for part in node.values)
+            yield "".join(part if isinstance(part, str) else "(?:x|yz)" for part in parts)
+
+
+def wrong_expressions(texts: Iterator[str]) -> list[str]:
+    """Returns the texts that are expressions in which a group is repeated possessively."""
+    wrong = []
+    for text in texts:
+        if not re.search(r"[*+?}]\+", text):
+            continue
+        with contextlib.suppress(re.error, OverflowError):  # part of an expression, or prose
+            if repeats_group(_parser.parse(text)):
+                wrong.append(text)
+    return wrong
+
+
+def test_no_group_is_repeated_possessively():
+    """In Python before 3.11.5 it matches wrongly (gh-106052); (?>(?:ab)*) is right in all."""
+    for path in SOURCES:
+        assert not wrong_expressions(strings(path.read_text())), path
+    compiled = (expression.pattern.pattern for expression in expressions())
+    assert not wrong_expressions(text for text in compiled if isinstance(text, str))
+
+
+@pytest.mark.parametrize(
+    "source", ["'(?:ab)*+'", "'(a|b)++'", "'x(?:(?:ab){2,3}+)y'", 'f"{x}?+"', "'(?=(?:ab)?+)'"]
+)
+def test_a_group_that_is_repeated_possessively_is_found(source):
+    assert wrong_expressions(strings(source))

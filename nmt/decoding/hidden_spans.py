@@ -34,8 +34,8 @@ SIGN = rf"[^\s\w{SYMBOL_START}{SYMBOL_END}]"
 # Marks with nothing but signs between them, what encloses them, and what divides the first one from
 # the text: "({a}/{b})", "{name}, ".
 UNIT = re.compile(
-    rf"^{MARK.pattern}[,:;](?=\s)|(?P<open>(?<!\w)[{re.escape(LEFT_SIGNS)}])?{MARK.pattern}(?:{SIGN}{{0,3}}?{MARK.pattern})*+"
-    rf"(?(open)[{re.escape(RIGHT_SIGNS)}](?!\w))|{MARK.pattern}(?:{SIGN}{{0,3}}?{MARK.pattern})*+"
+    rf"^{MARK.pattern}[,:;](?=\s)|(?P<open>(?<!\w)[{re.escape(LEFT_SIGNS)}])?{MARK.pattern}(?>(?:{SIGN}{{0,3}}?{MARK.pattern})*)"
+    rf"(?(open)[{re.escape(RIGHT_SIGNS)}](?!\w))|{MARK.pattern}(?>(?:{SIGN}{{0,3}}?{MARK.pattern})*)"
 )
 SYMBOL_OR_WORD = re.compile(rf"{SYMBOL.pattern}|{WORD}")
 SPACED_LETTER = rf"(?:(?!{UNSPACED.pattern})\w)"

@@ -23,7 +23,7 @@ from nmt.text.protected import NOT_A_DIGIT, SPACE, Protector, Span, replace
 DECADE, YEAR = re.compile("[1-9]0"), re.compile("(?:1[5-9]|20)[1-9]0")
 TIME = re.compile("[:/]")
 WELL_FORMED = re.compile(
-    rf"[-+\u2212]?(?:[0-9]{{1,3}}(?:[.,'\u2019{SPACE}][0-9]{{3}})++|[0-9]++)(?:[.,][0-9]++)?"
+    rf"[-+\u2212]?(?:[0-9]{{1,3}}(?>(?:[.,'\u2019{SPACE}][0-9]{{3}})+)|[0-9]++)(?:[.,][0-9]++)?"
 )
 GROUP = 3  # digits: a thousand, a million
 DIGITS, WORDS = re.compile(r"\d+"), re.compile(r"\w+")

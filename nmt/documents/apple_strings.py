@@ -8,13 +8,13 @@ from nmt import UserError
 from nmt.documents.document import FormatOptions, Span, TextDocument, decode, line_number
 from nmt.documents.resources import ResourceTexts, characters_of, format_flags
 
-STRING = r'"(?:[^"\\]++|\\.)*+"'
-COMMENT = r"/\*(?:[^*]++|\*(?!/))*+\*/|//[^\r\n]*+"
-GAP = rf"(?:\s++|{COMMENT})*+"
+STRING = r'"(?>(?:[^"\\]++|\\.)*)"'
+COMMENT = r"/\*(?>(?:[^*]++|\*(?!/))*)\*/|//[^\r\n]*+"
+GAP = rf"(?>(?:\s++|{COMMENT})*)"
 KEY = rf"(?:{STRING}|[\w.$:/-]++)"
 # An entry without a value, "key"; has the key as its value.
 ENTRY = re.compile(rf"{KEY}{GAP}(?:={GAP}(?P<value>{STRING}){GAP})?;|{GAP}", re.DOTALL)
-ESCAPE = re.compile(r"((?:\\[Uu][0-9A-Fa-f]{4})++)|\\(.)", re.DOTALL)
+ESCAPE = re.compile(r"((?>(?:\\[Uu][0-9A-Fa-f]{4})+))|\\(.)", re.DOTALL)
 NAMED = {"n": "\n", "t": "\t", "r": "\r", "f": "\f", "v": "\v", "a": "\a", "b": "\b"}
 WRITTEN = {character: f"\\{name}" for name, character in NAMED.items()} | {"\\": r"\\", '"': r"\""}
 

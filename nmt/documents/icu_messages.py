@@ -16,7 +16,7 @@ OTHER_TYPE = re.compile(  # {0, choice, 0#none|1#one}, and types that no format 
     r"|spellout|ordinal|duration|list)\b)[A-Za-z]{1,80}+\s{0,9}+,"
 )
 KEYWORD = re.compile(r"(?<!\s)\s*+(?:=\d{1,9}|[\w.-]{1,80}+)\s*+\{")
-BRACE_OR_QUOTE = re.compile(r"[{}]|'(?:'|[{}#|](?:[^']|''){0,1000}+')")  # '{' is text
+BRACE_OR_QUOTE = re.compile(r"[{}]|'(?:'|[{}#|](?>(?:[^']|''){0,1000})')")  # '{' is text
 END = re.compile(r"(?<!\s)\s*+\}")
 
 

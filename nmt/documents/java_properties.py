@@ -14,14 +14,14 @@ from nmt.documents.resources import ResourceTexts, characters_of, codes_of
 from nmt.text.encoding import is_utf_8
 
 CONTINUED = r"\\(?:\r\n|\r|\n)[ \t\f]*+"
-SPACE = rf"(?:[ \t\f]|{CONTINUED})*+"
+SPACE = rf"(?>(?:[ \t\f]|{CONTINUED})*)"
 LINE = re.compile(
     r"[ \t\f]*+(?:[#!][^\r\n]*+"  # a comment
-    rf"|(?:[^\\\s=:]|\\(?:\r\n|[\s\S]|\Z))*+(?:{SPACE}[=:])?{SPACE}"  # a key
-    r"(?P<value>(?:[^\\\r\n]|\\(?:\r\n|[\s\S]|\Z))*+))"
+    rf"|(?>(?:[^\\\s=:]|\\(?:\r\n|[\s\S]|\Z))*)(?:{SPACE}[=:])?{SPACE}"  # a key
+    r"(?P<value>(?>(?:[^\\\r\n]|\\(?:\r\n|[\s\S]|\Z))*)))"
     r"(?:\r\n|\r|\n|\Z)"
 )
-ESCAPE = re.compile(rf"{CONTINUED}|((?:\\u[0-9A-Fa-f]{{4}})++)|\\([\s\S]?)")
+ESCAPE = re.compile(rf"{CONTINUED}|((?>(?:\\u[0-9A-Fa-f]{{4}})+))|\\([\s\S]?)")
 NAMED = {"n": "\n", "t": "\t", "r": "\r", "f": "\f"}
 WRITTEN = {character: f"\\{name}" for name, character in NAMED.items()} | {"\\": r"\\"}
 ARGUMENT = re.compile(r"\{\s*\d")  # of MessageFormat, in which an apostrophe quotes

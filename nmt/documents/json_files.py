@@ -13,7 +13,7 @@ from nmt import UserError
 from nmt.documents.document import FormatOptions, Span, TextDocument, decode
 from nmt.documents.resources import ResourceTexts, codes_of
 
-STRING = re.compile(r'("(?:[^"\\]++|\\.)*+")(\s*+:)?')  # a key has a colon behind it
+STRING = re.compile(r'("(?>(?:[^"\\]++|\\.)*)")(\s*+:)?')  # a key has a colon behind it
 ESCAPED_SIGN = re.compile(r"\\u00(3[ce]|2[67])", re.IGNORECASE)  # < > & ', within HTML
 
 

@@ -31,17 +31,17 @@ from nmt.documents.program_messages import ALREADY_TRANSLATED, NOT_UNDERSTOOD, M
 from nmt.text.placeholders import find_placeholders
 
 CHARSET = re.compile(rb"Content-Type:[^\n]{0,100}charset=([\w.:-]+)")
-LITERAL = r'"(?:[^"\\\r\n]|\\[^\r\n])*+"'
+LITERAL = r'"(?>(?:[^"\\\r\n]|\\[^\r\n])*)"'
 QUOTED = re.compile(f'"({LITERAL[1:-1]})"')
 ITEM = re.compile(  # a comment, a field, or a blank line
     r"(?<![ \t])[ \t]*+(?:(?P<comment>#[^\r\n]*+)"
     r"|(?P<keyword>domain|msgctxt|msgid_plural|msgid|msgstr)"
     r"(?:\s*+\[\s*+(?P<number>\d{1,3})\s*+\])?"
-    rf"\s*+(?P<literals>{LITERAL}(?:\s*+{LITERAL})*+)"
+    rf"\s*+(?P<literals>{LITERAL}(?>(?:\s*+{LITERAL})*))"
     r"|)[ \t]*+(?:\r\n|\n|\r|\Z)"
 )
 # Codes of bytes that follow each other are one character or several.
-ESCAPE = re.compile(r"(?:\\x[0-9A-Fa-f]{1,2}|\\[0-7]{1,3})++|\\.")
+ESCAPE = re.compile(r"(?>(?:\\x[0-9A-Fa-f]{1,2}|\\[0-7]{1,3})+)|\\.")
 BYTE = re.compile(r"\\(x?)([0-9A-Fa-f]+)")
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 PLURAL_FORMS = re.compile(r"^Plural-Forms:\s*nplurals\s*=\s*(\d)\s*;\s*plural\s*=([^;\n]*)", re.M)

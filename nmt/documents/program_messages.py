@@ -37,7 +37,7 @@ from nmt.text.protected import KINDS
 ALREADY_TRANSLATED = "already translated"
 NOT_UNDERSTOOD = "with ICU arguments that are not understood"
 FIXED_KINDS = ("tag", "url", "email")  # of spans in nmt/text/protected.py
-QUOTED = re.compile(r"''|'[{}#|](?:[^']|''){0,1000}+'")  # in ICU and Java: "it''s", "'{'"
+QUOTED = re.compile(r"''|'[{}#|](?>(?:[^']|''){0,1000})'")  # in ICU and Java: "it''s", "'{'"
 INDENTS = {" ": "\ue000", "\t": "\ue001"}  # what a line begins with, for private use
 LINE_ENDS = re.compile("(?<! ) *+((?:\n[\ue000\ue001]*+ *+)+)")  # with the spaces around them
 SIGNS = re.compile(r"[{}<>%$#@&~\[\]\\]|[:!](?=\w)")  # of which placeholders are made

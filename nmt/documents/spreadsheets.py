@@ -37,7 +37,7 @@ DRAWN_TEXT = re.compile(r"<(?:\w+:)?t(?:\s[^<>]*)?>([^<]*)</")
 
 def content_of(name: str) -> str:
     """Returns the expression of the content of an element, up to the next tag of that name."""
-    return rf"(?:[^<]++|<(?!/?(?:\w+:)?{name}[\s/>]))*+"
+    return rf"(?>(?:[^<]++|<(?!/?(?:\w+:)?{name}[\s/>]))*)"
 
 
 STRING = re.compile(rf"<((?:\w+:)?)si(?:\s[^<>]*)?(?:/>|>({content_of('si')})</\1si>)")

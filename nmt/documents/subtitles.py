@@ -38,7 +38,7 @@ from nmt.documents.nodes import (
 
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 # As players read them: without milliseconds, with long fractions, with spaces, 00:00:07:000.
-CLOCK = r"(\d{1,9}+(?:[ ]?[:.,][ ]?\d{0,60}+){1,6}+)"
+CLOCK = r"(\d{1,9}+(?>(?:[ ]?[:.,][ ]?\d{0,60}+){1,6}))"
 TIMES = re.compile(rf"\s*+{CLOCK}\s*+-->\s*+{CLOCK}(?:\s|$)")
 UNREADABLE_TIMES = re.compile(r"\s*+[-+]?\d++[ ]?[:.,].*?(?:->|[\u2013\u2014]>|\u2192)")
 EXAMPLE = "00:00:01,000 --> 00:00:02,000"
@@ -48,7 +48,7 @@ BEFORE_CUES = "before the first cue"
 WEBVTT_BLOCK = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)(?:\s|$)")
 OVERRIDE = re.compile(r"\{\\[^{}]*\}|<\d[\d:.]*>")  # {\an8} of SubRip, <00:01.000> of WebVTT
 NEW_SPEAKER = re.compile(r"(?:<[^>]*>|\{\\[^}]*\})*\s*[-–—‐]|<v[ .]")
-SOUND = re.compile(r"(?:<[^<>]*+>|\{\\[^{}]*+\}|\s)*+[\[(][^\[\]()]*+[\])](?:<[^<>]*+>|\s)*+")
+SOUND = re.compile(r"(?>(?:<[^<>]*+>|\{\\[^{}]*+\}|\s)*)[\[(][^\[\]()]*+[\])](?>(?:<[^<>]*+>|\s)*)")
 SENTENCE_END = re.compile(r"[.!?…。！？♪][\"'”’»)\]♪]*\s*$")
 MAX_PAUSE = 3.0  # seconds between two cues of a sentence
 MAX_CUES = 6  # of a sentence

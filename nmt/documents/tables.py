@@ -25,7 +25,7 @@ from nmt.documents.document import (
 from nmt.documents.nodes import Node, Text, plain_text
 
 DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line, outside of sentences
-QUOTED = re.compile(r'"[^"]*+(?:""[^"]*+)*+"')  # "" is a quotation mark, never the end
+QUOTED = re.compile(r'"[^"]*+(?>(?:""[^"]*+)*)"')  # "" is a quotation mark, never the end
 LINE_END = re.compile(r"\r\n|\r|\n")
 # Spreadsheets compute what begins with =, and after other signs a function or a cell: -SUM(A1).
 FORMULA = re.compile(r"\s*+(?:=[^\s=]|[-+@]\s*(?:[A-Z][A-Z0-9.]{0,30}\(|\$?[A-Z]{1,3}\$?\d))")

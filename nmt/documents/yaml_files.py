@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ruamel.yaml.nodes import Node, ScalarNode
 
 TEXT_TAG = "tag:yaml.org,2002:str"
-PROPERTIES = re.compile(r"(?:[&!]\S*+\s++)*+")  # the anchor and the tag before a value
+PROPERTIES = re.compile(r"(?>(?:[&!]\S*+\s++)*)")  # the anchor and the tag before a value
 SWITCHES = {"y", "n", "yes", "no", "on", "off", "true", "false", "null"}  # of YAML 1.1, in any case
 MAY_BE_SWITCH = "that may be switches: yes, no, on, off (quote those that are text)"
 PLAIN = re.compile(r"[^\W\d_](?:[\w .!?;()/%'-]*[\w.!?)])?")  # words, which read as such

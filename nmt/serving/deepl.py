@@ -38,7 +38,7 @@ SPLITTING = {"": "1", "xml": "1", "html": "nonewlines"}  # DeepL's default by ta
 REGIONS = {"en": ("EN-GB", "EN-US"), "pt": ("PT-BR", "PT-PT")}  # targets have them, sources not
 MAX_TAGS = 100  # names in ignore_tags
 TAG_NAME = re.compile(r"[A-Za-z_][\w.:-]*")
-ATTRIBUTES = r"""((?:[^<>"']|"[^"]*"|'[^']*')*+)"""  # of a tag, as they are written
+ATTRIBUTES = r"""((?>(?:[^<>"']|"[^"]*"|'[^']*')*))"""  # of a tag, as they are written
 MARK = ' translate="no"'  # of tags whose content stays
 TRANSLATE = re.compile(r"(?<=\s)translate(?=[\s=/>]|$)", re.IGNORECASE)  # of the client
 RENAMED = "_given-"  # before the name of that attribute, as no tag may have two of a name

@@ -18,7 +18,7 @@ from nmt.text.glossary import take_out_terms
 from nmt.text.protected import DEFAULT, NOT_A_DIGIT, SPACE, Protector, Span, replace
 
 # Also 12h30 and, unlike protected.AMOUNT, whatever digits have one sign between them.
-NUMBER = re.compile(rf"\d++(?:[.,:/'\u2019{SPACE}hH-]\d++)*+")
+NUMBER = re.compile(rf"\d++(?>(?:[.,:/'\u2019{SPACE}hH-]\d++)*)")
 OTHER_DIGIT = re.compile(r"[^\D0-9]")
 
 Item = TypeVar("Item")

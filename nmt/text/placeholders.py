@@ -59,7 +59,7 @@ SYNTAXES = {
         r"\$\([\w.-]{1,80}+\)",
         r"(?<![\w$])\$[A-Za-z_]\w{0,80}+\$(?!\w)",
         r"(?<![\w$])\$(?:[a-z_]\w*+|[A-Z][A-Z0-9_]{3,}+)",  # not "5 $US"
-        r"(?<![\w@])@(?:\.\w{1,20}+)?:[A-Za-z_][\w-]*+(?:\.[\w-]++)*+",  # vue-i18n
+        r"(?<![\w@])@(?:\.\w{1,20}+)?:[A-Za-z_][\w-]*+(?>(?:\.[\w-]++)*)",  # vue-i18n
     ),
     "argument": syntax(  # {count, number}, {0, date, short}: of ICU's and Java's MessageFormat
         Scope.TEXT,
@@ -67,7 +67,7 @@ SYNTAXES = {
         r"\s{0,8}+(?:,[^{}\n]{0,80}+)?\}",
     ),
     "brace": syntax(  # {}, {0}, {name!r:>10}, {:{width}}
-        Scope.TEXT, r"\{[^{}\s]{0,80}+(?:\{[^{}\s]{0,80}+\}[^{}\s]{0,80}+){0,3}+\}"
+        Scope.TEXT, r"\{[^{}\s]{0,80}+(?>(?:\{[^{}\s]{0,80}+\}[^{}\s]{0,80}+){0,3})\}"
     ),
     "conversion": syntax(  # %s, %1$s, %-10.2f, %*d, %'d, %I64d, %(name)s, %<count>d, %<PRIu64>
         Scope.TEXT,
@@ -98,7 +98,7 @@ SYNTAXES = {
     "bracket": syntax(  # [name], [your-name], [[name]], of mail templates and WordPress
         Scope.MESSAGE,
         r"\[\[[\w.-]{1,80}+\]\]",
-        r"\[/?[a-z][a-z0-9]*+(?:[_-][a-z0-9]++)*+\]",
+        r"\[/?[a-z][a-z0-9]*+(?>(?:[_-][a-z0-9]++)*)\]",
     ),
     "underlined name": syntax(  # __name__, of i18next
         Scope.MESSAGE, r"(?<!\w)__[A-Za-z][\w.-]{0,80}?__(?!\w)"
@@ -122,7 +122,7 @@ SYNTAXES = {
     "php": syntax(
         Scope.FORMAT,
         "%%",
-        r"%(?:\d{1,3}\$)?(?:[-+ 0]|'.){0,8}+(?:[1-9]\d*+)?(?:\.\d++)?[bcdeEfFgGhHosuxX]",
+        r"%(?:\d{1,3}\$)?(?>(?:[-+ 0]|'.){0,8})(?:[1-9]\d*+)?(?:\.\d++)?[bcdeEfFgGhHosuxX]",
     ),
     "perl": syntax(
         Scope.FORMAT,
@@ -143,12 +143,14 @@ SYNTAXES = {
     ),
     "boost": syntax(Scope.FORMAT, r"%\d{1,3}%", r"%\|[^|\n]{1,40}+\|"),
     "gcc": syntax(Scope.FORMAT, r"%(?:\d{1,3}\$)?[-+ #0qlwzthj.*]*+\d*+[A-Za-z%<>'{}]"),
-    "lisp": syntax(Scope.FORMAT, r"~(?:[-+]?\d++|'.|[#vV,:@]){0,12}+[A-Za-z%&|~$?*^<>{}\[\]()/;_]"),
+    "lisp": syntax(
+        Scope.FORMAT, r"~(?>(?:[-+]?\d++|'.|[#vV,:@]){0,12})[A-Za-z%&|~$?*^<>{}\[\]()/;_]"
+    ),
     "qt": syntax(Scope.FORMAT, r"%L?(?:\d{1,2}|n)"),
     "numbered": syntax(Scope.FORMAT, "%%", r"%\d{1,2}"),  # of KDE, Smalltalk and YCP
     "spaced brace": syntax(  # { 0 }, {0,-10:N2}, {0,choice,...}; {{ and }} for { and }
         Scope.FORMAT,
-        r"\{[^{}\n]{0,120}+(?:\{[^{}\n]{0,80}+\}[^{}\n]{0,120}+){0,8}+\}",
+        r"\{[^{}\n]{0,120}+(?>(?:\{[^{}\n]{0,80}+\}[^{}\n]{0,120}+){0,8})\}",
         r"\{\{",
         r"\}\}",
     ),

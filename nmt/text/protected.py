@@ -49,8 +49,8 @@ ENDING = ".,;:!?…'\\]}\u2019\u201d\u00bb"  # of a sentence or a quotation rath
 IN_PARENTHESES = rf"\([^{NOT_IN_URL}()]*+\)"
 URL = (
     rf"(?<![A-Za-z])(?:(?:https?|ftp)://|(?<![\w@.])www\.)"
-    rf"(?:[^{NOT_IN_URL}{ENDING}()]|{IN_PARENTHESES}"
-    rf"|[{ENDING}]++(?=[^{NOT_IN_URL}{ENDING}()]|{IN_PARENTHESES}))++"
+    rf"(?>(?:[^{NOT_IN_URL}{ENDING}()]|{IN_PARENTHESES}"
+    rf"|[{ENDING}]++(?=[^{NOT_IN_URL}{ENDING}()]|{IN_PARENTHESES}))+)"
 )
 EMAIL = r"(?<![A-Za-z0-9_.+%-])[A-Za-z0-9_.+%-]{1,64}@[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63})+"
 ENDINGS = (  # of files
@@ -60,14 +60,14 @@ ENDINGS = (  # of files
 )
 NAME = r"[\w.-]{0,80}\w"  # of a file or a folder
 PATH = (
-    rf"(?<!\w)[A-Za-z]:\\(?:[^\s\\/:*?\"<>|]{{1,80}}\\)*+(?:{NAME})?"  # C:\Users\ana
-    rf"|(?<![\w\\])\\\\\w[\w.-]{{0,80}}(?:\\{NAME})++"  # \\server\folder
-    rf"|(?<![\w/.~<\\])(?:~|\.{{1,2}})/{NAME}(?:/{NAME})*+/?"  # ~/notes, ./a, ../a
-    rf"|(?<![\w/.~<\\])/{NAME}(?:/{NAME})++/?"  # /etc/hosts
+    rf"(?<!\w)[A-Za-z]:\\(?>(?:[^\s\\/:*?\"<>|]{{1,80}}\\)*)(?:{NAME})?"  # C:\Users\ana
+    rf"|(?<![\w\\])\\\\\w[\w.-]{{0,80}}(?>(?:\\{NAME})+)"  # \\server\folder
+    rf"|(?<![\w/.~<\\])(?:~|\.{{1,2}})/{NAME}(?>(?:/{NAME})*)/?"  # ~/notes, ./a, ../a
+    rf"|(?<![\w/.~<\\])/{NAME}(?>(?:/{NAME})+)/?"  # /etc/hosts
     rf"|(?<![\w/.-])\w[\w-]{{0,80}}(?:/{NAME}){{0,20}}\.(?:{ENDINGS})(?![\w/])"  # docs/a.md, a.pdf
 )
 HANDLE = (  # @name, #tag, :emoji:
-    r"(?<![\w@./])@[A-Za-z_][\w-]*+(?:\.[\w-]++)*+|(?<![\w&/#])#[^\W\d]\w*+"
+    r"(?<![\w@./])@[A-Za-z_][\w-]*+(?>(?:\.[\w-]++)*)|(?<![\w&/#])#[^\W\d]\w*+"
     r"|(?<![\w:]):[a-z+_-][a-z0-9+_-]{0,40}+:(?![\w:])"
 )
 
@@ -80,7 +80,7 @@ SWITCHES = (  # attributes without a value; in "x<y and y>z", "and" is none
 )
 ATTRIBUTE = rf"\s++(?:[\w:.@-]++{VALUE}|(?:{SWITCHES})(?![\w:.@-])|\w*+[-:@][\w:.@-]*+)"
 TAG = (
-    rf"</?[A-Za-z][\w:.-]*+(?:{ATTRIBUTE})*+\s*+/?>|<!--(?:[^<>-]|-(?!->))*+-->"
+    rf"</?[A-Za-z][\w:.-]*+(?>(?:{ATTRIBUTE})*)\s*+/?>|<!--(?>(?:[^<>-]|-(?!->))*)-->"
     r"|&(?:[A-Za-z]\w{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});"
 )
 
@@ -96,14 +96,14 @@ CODE = (
     rf"|(?<![{LETTER}\d.,:/-])0[0-9]{{1,4}}(?:[{SPACE}][0-9]{{2,9}}){{1,5}}(?!\d)"
     rf"|(?<![{LETTER}\d.,:/-])0[0-9]{{2,4}}[/-][0-9]{{4,9}}(?!\d)"
     rf"|(?<![{LETTER}\d.,:/-])[0-9]{{3}}-(?:[0-9]{{3}}-)?[0-9]{{4}}(?![{LETTER}\d-])"
-    rf"|(?<![{LETTER}\d])[{LETTER}]++[-]?[0-9][{LETTER}0-9]*+(?:[-.:/][0-9][{LETTER}0-9]*+)*+"
+    rf"|(?<![{LETTER}\d])[{LETTER}]++[-]?[0-9][{LETTER}0-9]*+(?>(?:[-.:/][0-9][{LETTER}0-9]*+)*)"
 )
 # Digits of other scripts change in translation, and are left to the network.
 START_OF_NUMBER = rf"(?:(?<![^\s(])[-+\u2212])?(?<![{LETTER}\d])"
 AMOUNT = (  # 2024-05-06, 150 000, 1,234.50, 12:30
     rf"{START_OF_NUMBER}(?:[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?!\d)"
-    rf"|[0-9]{{1,3}}(?:[{SPACE}][0-9]{{3}})++(?!\d)(?:[.,][0-9]++)?"
-    r"|[0-9]++(?:[.,:/'\u2019][0-9]++)++)"
+    rf"|[0-9]{{1,3}}(?>(?:[{SPACE}][0-9]{{3}})+)(?!\d)(?:[.,][0-9]++)?"
+    r"|[0-9]++(?>(?:[.,:/'\u2019][0-9]++)+))"
 )
 
 # Each takes linear time: a match can begin at few characters, or is short, or gives nothing back.

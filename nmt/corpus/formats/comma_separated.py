@@ -18,7 +18,7 @@ from nmt.text.languages import Pair
 
 SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # a first line for Excel alone
 # Quoted cells, entities, and commas and semicolons that separate no cells.
-PROSE = re.compile(r'"(?:[^"]|"")*+"|&#?\w+;|[,;](?=\s)|(?<=\d),(?=\d)')
+PROSE = re.compile(r'"(?>(?:[^"]|"")*)"|&#?\w+;|[,;](?=\s)|(?<=\d),(?=\d)')
 
 
 def parse(lines: Iterable[str], path: str | Path) -> Iterator[Row]:
