@@ -158,50 +158,53 @@ def train(args):
       args: the parsed command line; see nmt/cli/train.py.
     """
     # 1. What a run is made of: folder, options, corpus, vocabulary, devices; nmt/cli/session.py.
-    session = prepare(args)
-    corpus, tokenizer, options = session.corpus, session.tokenizer, session.options
-    if session.is_complete:
-        session.report_complete()
-        return
+    with prepare(args) as session:  # which reserves the run folder until the end
+        corpus, tokenizer, options = session.corpus, session.tokenizer, session.options
+        if session.is_complete:
+            session.report_complete()
+            return
 
-    # 2. Network and optimizer.
-    training = Training(
-        options, tokenizer.vocab_size, session.devices.strategy, session.devices.parts,
-        session.workers, args.plain, session.scheme, tokenizer.target.vocab_size,
-    )  # fmt: skip
+        # 2. Network and optimizer.
+        training = Training(
+            options, tokenizer.vocab_size, session.devices.strategy, session.devices.parts,
+            session.workers, args.plain, session.scheme, tokenizer.target.vocab_size,
+        )  # fmt: skip
 
-    # 3. Weights: those of another run, if this one begins with it (--from).
-    session.initialize(training.transformer)
+        # 3. Weights: those of another run, if this one begins with it (--from).
+        session.initialize(training.transformer)
 
-    # 4. Batches of pairs of about equal length.
-    batches = session.batches()
+        # 4. Batches of pairs of about equal length.
+        batches = session.batches()
 
-    # 5. Epochs, from the newest checkpoint on: for each batch a step; each is saved and validated.
-    with session.keeper(training.checkpoint) as keeper:
-        epochs = training.epochs
-        epochs.fit(keeper, corpus, tokenizer, batches, lambda: session.announce(epochs, batches))
+        # 5. Epochs, from the newest checkpoint on: for each batch a step; each is saved and
+        # validated.
+        with session.keeper(training.checkpoint) as keeper:
+            epochs = training.epochs
+            epochs.fit(
+                keeper, corpus, tokenizer, batches, lambda: session.announce(epochs, batches)
+            )
 
-    # 6. The final weights: the mean of the newest checkpoints, if it validates best.
-    validation_metrics = averaging.average(
-        training.checkpoint, training.transformer.trainable_variables, keeper, options.average,
-        lambda: training.validator.validate(corpus, tokenizer, training.epochs.times),
-    )  # fmt: skip
-    session.write_validation(validation_metrics)
-    session.convert(training.model)  # for CTranslate2, which translates on a CPU
-    session.calibrate(training.model)  # how sure it is of a translation
+        # 6. The final weights: the mean of the newest checkpoints, if it validates best.
+        validation_metrics = averaging.average(
+            training.checkpoint, training.transformer.trainable_variables, keeper, options.average,
+            lambda: training.validator.validate(corpus, tokenizer, training.epochs.times),
+        )  # fmt: skip
+        session.write_validation(validation_metrics)
+        session.convert(training.model)  # for CTranslate2, which translates on a CPU
+        session.calibrate(training.model)  # how sure it is of a translation
 
-    # 7. Translating and scoring the test split.
-    scores, lines = evaluation.evaluate(training.model, tokenizer, corpus)
+        # 7. Translating and scoring the test split.
+        scores, lines = evaluation.evaluate(training.model, tokenizer, corpus)
 
-    # 8. The report: scores and translations, on stdout and in the run folder. That stdout is closed
-    # is an error only at the end: the other machines wait.
-    error = session.report(training.model, scores, lines)
+        # 8. The report: scores and translations, on stdout and in the run folder. That stdout is
+        # closed is an error only at the end: the other machines wait.
+        error = session.report(training.model, scores, lines)
 
-    # 9. Pictures, and what to do next.
-    session.draw(training.model, lines, batches)
+        # 9. Pictures, and what to do next.
+        session.draw(training.model, lines, batches)
 
-    # 10. The end, for all machines that train together.
-    session.end(error)
+        # 10. The end, for all machines that train together.
+        session.end(error)
 
 
 def main(arguments):
@@ -210,4 +213,4 @@ def main(arguments):
 
 
 if __name__ == "__main__":
-    sys.exit(program.start(sys.argv[1:], trained_by="run_demo"))
+    sys.exit(program.start(sys.argv[1:]))

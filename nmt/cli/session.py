@@ -4,9 +4,10 @@ Which run it is, and whether it is resumed; its options, corpus, vocabulary, bat
 the run that it begins with; the other machines that train with this one.
 """
 
+import contextlib
 import dataclasses
 from argparse import Namespace
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import keras
@@ -235,8 +236,9 @@ class _Start(NamedTuple):
     devices: devices.Devices
 
 
-def prepare(args: Namespace) -> Session:
-    """Settles all of a training run that comes before its network.
+@contextlib.contextmanager
+def prepare(args: Namespace) -> Iterator[Session]:
+    """Settles all of a training run that comes before its network; reserves its folder meanwhile.
 
     Args:
       args: the parsed command line; see nmt/cli/train.py.
@@ -259,33 +261,35 @@ def prepare(args: Namespace) -> Session:
     if start.choice.is_replaced_by(corpus):  # the default could not be downloaded
         start = _replace_run(start, train_corpus.run_of(args, corpus.name, workers))
     source = start.choice.loaded_source(corpus, start.parent)
-    run = LockedRun(start.run)
-    args.resume = train_corpus.resuming_command(args, start.choice, corpus)
-    options = dataclasses.replace(
-        start.options,
-        data_path=corpus.name,
-        tokenize=train_options.tokenizer_of_bleu(args, start.options, run, source, corpus),
-        xla="on" if start.xla else "off",
-    )
-    train_messages.announce_corpus(args, run, corpus.name, source)
+    with LockedRun(start.run) as run:
+        args.resume = train_corpus.resuming_command(args, start.choice, corpus)
+        options = dataclasses.replace(
+            start.options,
+            data_path=corpus.name,
+            tokenize=train_options.tokenizer_of_bleu(args, start.options, run, source, corpus),
+            xla="on" if start.xla else "off",
+        )
+        train_messages.announce_corpus(args, run, corpus.name, source)
 
-    # One pass over the text, and the vocabulary: learned from it, or that of the parent.
-    text = train_corpus.read_text(run, workers, corpus, options, start.parent)
-    entries, target_entries = text.tokenizer.vocab_size, text.tokenizer.target.vocab_size
-    check_size(options, entries, target_vocab_size=target_entries)
-    hashes = text.survey.hashes | {"tokenizer": text.tokenizer.sha256}
+        # One pass over the text, and the vocabulary: learned from it, or that of the parent.
+        text = train_corpus.read_text(run, workers, corpus, options, start.parent)
+        entries, target_entries = text.tokenizer.vocab_size, text.tokenizer.target.vocab_size
+        check_size(options, entries, target_vocab_size=target_entries)
+        hashes = text.survey.hashes | {"tokenizer": text.tokenizer.sha256}
 
-    # What identifies the run: a resumed one must be the same.
-    origin = start.parent.origin if start.parent else None
-    protection, parts = text.tokenizer.protection, start.devices.parts
-    imported = start.parent.imported if start.parent else None
-    claimed = claim(run, options, source, hashes, parts, origin, protection, imported, args.change)
-    train_options.check_same(claimed.identity, workers)
-    train_corpus.write_held_out(run, corpus, source)
-    return Session(
-        args, run, claimed, options, corpus, text, hashes, source, start.devices, workers,
-        start.parent, listeners(args, options, workers),
-    )  # fmt: skip
+        # What identifies the run: a resumed one must be the same.
+        origin = start.parent.origin if start.parent else None
+        protection, parts = text.tokenizer.protection, start.devices.parts
+        imported = start.parent.imported if start.parent else None
+        claimed = claim(
+            run, options, source, hashes, parts, origin, protection, imported, args.change
+        )
+        train_options.check_same(claimed.identity, workers)
+        train_corpus.write_held_out(run, corpus, source)
+        yield Session(
+            args, run, claimed, options, corpus, text, hashes, source, start.devices, workers,
+            start.parent, listeners(args, options, workers),
+        )  # fmt: skip
 
 
 def listeners(args: Namespace, options: Options, workers: cluster.Cluster) -> Listeners:

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import json
 from pathlib import Path
+from typing import Self
 
 from nmt import UserError, output
 from nmt.runs.folder import RUN_FILES, Run, check_links
@@ -14,7 +15,7 @@ LOCK = b"A run folder of run_demo.py\n"  # the content of the file
 
 
 class LockedRun(Run):
-    """A run whose folder this process, which is to train, reserves until it ends.
+    """A run whose folder this process, which is to train, reserves: to be used with `with`.
 
     Until then another process may have trained there: the parameters are read again.
 
@@ -28,29 +29,38 @@ class LockedRun(Run):
 
     def __init__(self, folder: RunFolder):
         super().__init__(folder.path, folder.worker_folder)
-        try:
-            self._reserve()
-        except BlockingIOError:
-            raise UserError(
-                f"{self.path}: another process is training here; wait for it, or name another --run"
-            ) from None
-        except OSError as error:
-            raise UserError(
-                f"{self.path}: {error.strerror}; name a writable folder with --run"
-            ) from None
-        self.check_can_train()
+        with contextlib.ExitStack() as resources:
+            try:
+                self._reserve(resources)
+            except BlockingIOError:
+                raise UserError(
+                    f"{self.path}: another process is training here; wait for it, or name another "
+                    "--run"
+                ) from None
+            except OSError as error:
+                raise UserError(
+                    f"{self.path}: {error.strerror}; name a writable folder with --run"
+                ) from None
+            self.check_can_train()
+            self.resources = resources.pop_all()
 
-    def _reserve(self) -> None:
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.resources.close()  # now, however long somebody keeps an exception that holds the run
+
+    def _reserve(self, resources: contextlib.ExitStack) -> None:
         """Locks the folder; removes what a process left that was killed while writing."""
         output.make_folder(self.worker_folder)
         check_is_run_folder(self.worker_folder)
         check_links(self)
-        self.lock = open(self.worker_folder / "lock", "a+b", buffering=0)  # noqa: SIM115  # until the end
-        fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        self.lock.seek(0)
-        if self.lock.read() != LOCK:
-            self.lock.truncate(0)
-            self.lock.write(LOCK)
+        lock = resources.enter_context((self.worker_folder / "lock").open("a+b", buffering=0))
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock.seek(0)
+        if lock.read() != LOCK:
+            lock.truncate(0)
+            lock.write(LOCK)
             output.flush_tree(self.worker_folder / "lock")
             output.flush(self.worker_folder)
         for name in RUN_FILES:

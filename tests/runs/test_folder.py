@@ -240,7 +240,7 @@ def test_what_is_unchanged_is_not_written_again(tmp_path):
     run.write("params.json", {"a": 2})
     assert json.loads((tmp_path / "params.json").read_text()) == {"a": 2}
     before = (tmp_path / "lock").stat()
-    run.lock.close()
+    run.resources.close()
     (tmp_path / "params.json.tmp").write_text("half, of a killed process")
     LockedRun(run)
     assert (tmp_path / "lock").stat() == before

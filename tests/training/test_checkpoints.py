@@ -172,6 +172,7 @@ def test_the_steps_of_a_whole_run_are_read_without_its_network(tmp_path):
         checkpoints.planned_steps(path)
 
 
+@pytest.mark.usefixtures("unignored")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_waits_until_the_training_is_saved(tmp_path, number):
     keeper, before = State(tmp_path).keeper, signal.getsignal(number)
@@ -294,10 +295,9 @@ def test_files_that_only_resemble_checkpoints_are_left_alone(tmp_path):
 
 
 def test_a_folder_in_use_is_refused(tmp_path):
-    first = LockedRun(RunFolder(tmp_path / "run"))
-    with pytest.raises(UserError, match="another process is training here"):
+    in_use = pytest.raises(UserError, match="another process is training here")
+    with LockedRun(RunFolder(tmp_path / "run")), in_use:
         LockedRun(RunFolder(tmp_path / "run"))
-    first.lock.close()  # as its process's end does
     LockedRun(RunFolder(tmp_path / "run"))
 
 
