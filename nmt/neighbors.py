@@ -1,9 +1,10 @@
-"""What stands beside this package, in a clone and in site-packages: the three modules, and data/.
+"""What stands beside this package in a clone, and within it where it is installed: the three
+modules, and data/.
 
     from nmt.neighbors import params
 
-An application may have a `params.py` of its own, which `import params` would find first. This one
-is found by its place.
+An application may have a `params.py` of its own, which `import params` would find first. Installed,
+this one is nmt.params (docs/make_package.py); in a clone it is found by its place.
 """
 
 from __future__ import annotations
@@ -11,14 +12,15 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from importlib import resources
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 from nmt import UserError
 
-FOLDER = Path(__file__).resolve().parents[1]
+PACKAGE = Path(__file__).resolve().parent
+FOLDER = PACKAGE.parent
+IS_INSTALLED = (PACKAGE / "params.py").exists()
 
 
 def is_ours(path: str | None) -> bool:
@@ -27,7 +29,9 @@ def is_ours(path: str | None) -> bool:
 
 
 def load_params() -> ModuleType:
-    """Returns the module params.py beside this package; as `params` where no other is so named."""
+    """Returns the module params.py; in a clone as `params` where no other is so named."""
+    if IS_INSTALLED:
+        return importlib.import_module("nmt.params")
     if "params" in sys.modules:
         module = sys.modules["params"]
         if is_ours(getattr(module, "__file__", None)):
@@ -51,7 +55,7 @@ def check_names(*names: str) -> None:
     Args:
       names: of modules, which need not be imported.
     """
-    for name in names:
+    for name in () if IS_INSTALLED else names:
         if name in sys.modules:
             path = getattr(sys.modules[name], "__file__", None)
         else:
@@ -66,15 +70,14 @@ def check_names(*names: str) -> None:
 
 def data_folder() -> Path:
     """Returns the folder of the bundled corpora: the package's where it is installed, or data/."""
-    installed = Path(str(resources.files("nmt"))) / "data"
-    return installed if installed.is_dir() else FOLDER / "data"
+    return (PACKAGE if IS_INSTALLED else FOLDER) / "data"
 
 
 def how_to_install(extra: str) -> str:
     """Returns the command that installs what an extra of pyproject.toml needs."""
-    if (FOLDER / f"requirements-{extra}.txt").exists():  # a clone
-        return f"pip install -r requirements-{extra}.txt"
-    return f'pip install "transformer-tutorial[{extra}]", from where you have the package'
+    if IS_INSTALLED:
+        return f'pip install "transformer-tutorial[{extra}]", from where you have the package'
+    return f"pip install -r requirements-{extra}.txt"
 
 
 if TYPE_CHECKING:

@@ -213,3 +213,31 @@ def test_an_application_trains_resumes_and_scores_without_output(tmp_path, capfd
     assert few["lines"] == 1
     assert few["TER"]["signature"]
     assert capfd.readouterr().out == ""
+
+
+def test_a_wheel_has_the_three_modules_within_nmt():
+    from docs.make_package import within_package
+
+    source = """
+import params
+import transformer_model as model
+from transformer_model import (
+    END,
+)
+def f():
+    import run_demo
+    from params_of import x  # import params
+"""
+    assert (
+        within_package(source)
+        == """
+from nmt import params
+from nmt import transformer_model as model
+from nmt.transformer_model import (
+    END,
+)
+def f():
+    from nmt import run_demo
+    from params_of import x  # import params
+"""
+    )

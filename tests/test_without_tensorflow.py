@@ -85,7 +85,7 @@ EVALUATE = """
 
     run, pairs = sys.argv[1:]
     words = ["evaluate", pairs, "--run", run, "--against", run]
-    sys.exit(main.start(words, trained_by="run_demo"))
+    sys.exit(main.start(words))
     """
 
 

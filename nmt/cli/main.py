@@ -38,7 +38,7 @@ from nmt.cli import (
     translate_file,
 )  # fmt: skip
 from nmt.cli.parser import Parser
-from nmt.cli.program import COMMAND, PROGRAM
+from nmt.cli.program import COMMAND, MODULE, PROGRAM
 from nmt.corpus import files
 from nmt.messages import closest
 from nmt.neighbors import params
@@ -78,13 +78,12 @@ COMMANDS = {  # by name: that of the module, unless it is a word of Python
 # ---- Running ----
 
 
-def start(arguments: list[str], trained_by: str) -> int:
+def start(arguments: list[str]) -> int:
     """Runs one command as the program of this process. Returns its exit code.
 
     Args:
-      arguments: of the program.
-      trained_by: the module whose `train` is the command `train`; it is imported once the
-        arguments are found to be right, because TensorFlow takes seconds.
+      arguments: of the program. Once they are found to be right, run_demo.py is imported, whose
+        `train` is the command `train`: TensorFlow takes seconds.
     """
     args = Namespace()
 
@@ -94,7 +93,7 @@ def start(arguments: list[str], trained_by: str) -> int:
         startup.set_environment(getattr(module, "VARYING_SHAPES", False))
         if module is train:
             startup.import_tensorflow()
-            command = importlib.import_module(trained_by).train
+            command = importlib.import_module(MODULE).train
         else:
             command = module.run
         startup.catch_interrupts()

@@ -165,7 +165,7 @@ sys.path.insert(0, {root!r})
 from nmt.cli import main, startup
 startup.import_tensorflow = lambda: print("TensorFlow is needed")
 try:
-    sys.exit(main.start({arguments!r}, trained_by="run_demo"))
+    sys.exit(main.start({arguments!r}))
 finally:
     slow = {{"tensorflow", "keras", "matplotlib", "numpy", "sacrebleu"}} & {{*sys.modules}}
     print("imported:", *slow)
