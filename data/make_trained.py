@@ -5,8 +5,8 @@
 It trains preset quick on corpus bundled-conversation, for more passes and with dropout, or resumes
 that in DIR, by default runs/trained, and writes to OUT, by default `trained/` beside this file,
 what translating needs: the parameters, the tokenizer, the final weights (without the optimizer's
-state), and what pictures need: the history, the scores and the test translations. On two idle CPU
-cores it takes about 20 minutes.
+state; for CTranslate2, too), and what pictures need: the history, the scores and the test
+translations. On two idle CPU cores it takes about 20 minutes.
 """
 
 import argparse
@@ -27,11 +27,11 @@ FILES = ("params.json", "tokenizer.model", "history.json", "translations.txt")
 
 def write_weights(run, out):
     """Write the final weights of a run into another, and what names them: scores, confidence."""
-    from nmt.runs import loading, weights
+    from nmt.runs import conversion, loading, weights
     from nmt.runs.folder import Run
     from nmt.training.named_state import NamedState
 
-    model = loading.load(run, checkpoint="final").model
+    _, tokenizer, model = loading.load(run, checkpoint="final")
     state = NamedState(model.transformer, epoch=model.epoch, steps=model.steps)
     state.write(str(out / "checkpoints" / "final" / f"ckpt-{int(model.epoch)}"))
     for name in ("scores.json", "confidence.json"):
@@ -39,6 +39,9 @@ def write_weights(run, out):
         content["checkpoint"] = weights.choose_weights(Run(out), "final").record
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
         (out / name).write_text(text, encoding="utf-8")
+    conversion.write(
+        Run(out), weights.choose_weights(Run(out), "final"), tokenizer, model.transformer
+    )
 
 
 def main():

@@ -1,9 +1,13 @@
-"""The weights of a run for CTranslate2, converted once: engine/ of the run folder."""
+"""The weights of a run for CTranslate2, converted once: engine/ of the run folder.
+
+Where that cannot be written to, such as in a clone of another user, they are in this user's cache.
+"""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import os
 import shutil
 import tempfile
 import time
@@ -29,7 +33,8 @@ def convert(
 ) -> Path:
     """Returns the folder of converted weights, which it writes if they are missing.
 
-    Where the run folder cannot be written to, they are in a temporary one, for this process alone.
+    Where neither the run folder nor the user's cache can be written to, they are in a temporary
+    one, for this process alone.
 
     Args:
       run: the run folder.
@@ -43,6 +48,9 @@ def convert(
     folder = converted_folder(run, weights)
     if folder.exists():
         return folder
+    cached = user_cache() / f"{folder.name}-{tokenizer.sha256[:16]}"
+    if cached.exists():
+        return cached
     try:
         transformer = networks().transformer
     except ModuleNotFoundError as error:
@@ -57,11 +65,17 @@ def convert(
         return write(run, weights, tokenizer, transformer)
     except UserError as error:
         reason, _, _ = str(error).partition(";")
-    log.info(f"{reason}: the weights for CTranslate2 are converted for this process alone.")
-    temporary = Path(tempfile.mkdtemp())
-    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-    save(temporary / folder.name, transformer, tokenizer)
-    return temporary / folder.name
+    try:
+        output.make_folder(cached.parent)
+        save(cached, transformer, tokenizer)
+    except (OSError, UserError):
+        log.info(f"{reason}: the weights for CTranslate2 are converted for this process alone.")
+        temporary = Path(tempfile.mkdtemp())
+        atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+        save(temporary / folder.name, transformer, tokenizer)
+        return temporary / folder.name
+    log.info(f"{reason}: the weights for CTranslate2 are kept in {cached}.")
+    return cached
 
 
 def write(run: RunFolder, weights: Weights, tokenizer: Tokenizer, transformer: Transformer) -> Path:
@@ -96,6 +110,19 @@ def save(folder: Path, transformer: Transformer, tokenizer: Tokenizer) -> None:
 def converted_folder(run: RunFolder, weights: Weights) -> Path:
     """Returns where the converted form of weights is, or would be."""
     return run.engine / weights.sha256[:16]
+
+
+def user_cache() -> Path:
+    """Returns this user's folder of converted weights, which need not exist (XDG Base Directory).
+
+    https://specifications.freedesktop.org/basedir-spec/latest/
+    """
+    cache = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not cache.is_absolute():
+        cache = Path(os.path.expanduser("~/.cache"))
+    if not cache.is_absolute():  # the user has no home
+        cache = Path(os.devnull)  # in which no folder can be made
+    return cache / "transformer-tutorial" / "engine"
 
 
 def _remove_others(run: RunFolder) -> None:

@@ -72,13 +72,41 @@ def test_what_another_process_writes_stays(run):
     assert not names & {"unfinished-b", "0123"}
 
 
-def test_a_run_that_cannot_be_written_to_is_converted_for_one_process(run, capsys):
+@pytest.fixture
+def sealed(run):
+    """A run that cannot be converted in its folder, and its translation."""
     expected = translate(run)
     shutil.rmtree(run / "engine")
     (run / "engine").write_text("")  # in place of the folder; root may write anywhere
+    yield run, expected
+    assert (run / "engine").read_text() == ""
+
+
+def test_a_run_that_cannot_be_written_to_is_converted_once_for_this_user(
+    sealed, tmp_path, monkeypatch, capsys
+):
+    run, expected = sealed
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert translate(run) == expected
+    (folder,) = (tmp_path / "transformer-tutorial" / "engine").iterdir()
+    assert f"CTranslate2 are kept in {folder}." in capsys.readouterr().err
+    before = (folder / "model.bin").stat()
+    assert translate(run) == expected
+    assert "CTranslate2 are" not in capsys.readouterr().err
+    assert (folder / "model.bin").stat().st_mtime_ns == before.st_mtime_ns
+
+
+@pytest.mark.parametrize("cache", [os.devnull, "relative"])
+def test_a_user_without_a_cache_converts_for_one_process(
+    sealed, tmp_path, monkeypatch, capsys, cache
+):
+    run, expected = sealed
+    monkeypatch.setenv("XDG_CACHE_HOME", cache)
+    monkeypatch.setenv("HOME", os.devnull)
+    monkeypatch.chdir(tmp_path)
     assert translate(run) == expected
     assert "converted for this process alone" in capsys.readouterr().err
-    assert (run / "engine").read_text() == ""
+    assert not (tmp_path / "relative").exists()
 
 
 def test_two_processes_convert_a_run_at_the_same_time(run):
