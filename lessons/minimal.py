@@ -26,12 +26,17 @@ from pathlib import Path
 os.environ["KERAS_BACKEND"] = "tensorflow"
 os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"  # no complaint that there is no GPU
 
-import keras
-import numpy as np
-import sacrebleu
-import sentencepiece
-import tensorflow as tf
-from keras.layers import Dense, Embedding, Layer, LayerNormalization
+stderr = os.dup(2)
+os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # TensorFlow starts with notes that nothing else hides
+try:
+    import keras
+    import numpy as np
+    import sacrebleu
+    import sentencepiece
+    import tensorflow as tf
+    from keras.layers import Dense, Embedding, Layer, LayerNormalization
+finally:
+    os.dup2(stderr, 2)
 
 NUM_LAYERS = 2  # of the encoder, and of the decoder; paper: 6
 D_MODEL = 128  # width of a token's vector; paper: 512

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nmt import UserError
-from nmt.cli import flags
+from nmt.cli import flags, startup
 from nmt.decoding.confidence import NOT_CALIBRATED
 from nmt.messages import log
 from nmt.neighbors import params
@@ -64,6 +64,7 @@ def check_run(run: Run) -> None:
 
 def report(args: Namespace, trained: TrainedRun, columns: Sequence[Sequence[str]]) -> None:
     """Prints how well a run's confidence predicts the chrF of lines; fits it first, if asked to."""
+    startup.import_tensorflow()  # which the modules below import
     from nmt.results import calibration, plots
 
     run, tokenizer, model = trained

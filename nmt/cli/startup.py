@@ -49,6 +49,8 @@ def xla_flags() -> str:
 def import_tensorflow() -> None:
     """Imports TensorFlow, and what needs it, without its messages; Ctrl-C then just ends.
 
+    It searches for GPUs, too, which takes no time here, and would bring a message later.
+
     A host program has imported it already: nothing changes there.
     """
     if "tensorflow" not in sys.modules:
@@ -57,6 +59,9 @@ def import_tensorflow() -> None:
             not_installed("matplotlib"),  # 30 MiB, which Keras would import for galleries of images
         ):  # fmt: skip
             from nmt.runs import restoring  # noqa: F401
+            from nmt.training import devices
+
+            devices.gpus()
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import sys
 from subprocess import PIPE
 
@@ -19,6 +20,7 @@ from helpers import (
     sentences,
     start_process,
     tiny_training,
+    write_marian_folder,
     write_tsv,
 )
 
@@ -266,3 +268,53 @@ def test_explore_says_what_it_uses_and_nothing_of_tensorflow(finished, tmp_path)
     done = run_process([*PROGRAM, "explore", "um.", "--run", finished / "run", "--to", page])
     assert done.stdout == f"{page}\n"
     assert [line.split()[0] for line in done.stderr.splitlines()] == ["Using", "Device:"]
+
+
+# ---- TensorFlow's lines: one test over all that starts it ----
+
+OF_TENSORFLOW = re.compile(r"absl|\.cc:|\.py:\d|^[IWEF]\d{4} |Warning")
+COMMANDS = [
+    "--dataset {text} --run new --num-layers 1 --d-model 8 --dff 8 --num-heads 2 --vocab-size 320"
+    " --epochs 1",
+    "translate --run {run} um.", "translate --run {run} --engine tensorflow um.",
+    "translate --run {shipped} --confidence um.", "translate-file {source} o.txt --run {run}",
+    "evaluate --run {run}", "evaluate --run {shipped} --confidence",
+    "evaluate --run {shipped} --calibrate", "evaluate {source} {target} --run {run}",
+    "score {text} --run {run}", "align {text} --run {run}",
+    "plot attention um. --run {run}", "plot masks um. --run {run}", "explore um. --run {run}",
+    *(f"export --run {{run}} --format {form}" for form in (
+        "saved_model", "keras", "ctranslate2", "huggingface", "argos --languages pt-en", "litert",
+        "html",
+    )),
+    "data {text}", "runs {folder}", "import {marian} --run imported",
+]  # fmt: skip
+LESSONS = ["minimal", "ablation", "today"]  # the others are parts of the notebook
+
+
+@pytest.fixture(scope="module")
+def places(finished, tmp_path_factory):
+    """What the commands name."""
+    folder = tmp_path_factory.mktemp("places")
+    for name, lines in zip(("a.txt", "b.txt"), zip(*sentences(20), strict=True), strict=True):
+        (folder / name).write_text("\n".join(lines))
+    return dict(
+        run=finished / "run", folder=finished, text=write_tsv(folder / "text.tsv", sentences(200)),
+        source=folder / "a.txt", target=folder / "b.txt",
+        shipped=shutil.copytree(ROOT / "data" / "trained", folder / "trained"),
+        marian=write_marian_folder(folder / "opus-mt-no-en"),
+    )  # fmt: skip
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_shows_lines_of_tensorflow(command, places, tmp_path):
+    done = program(command.format(**places), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert not [line for line in done.stderr.splitlines() if OF_TENSORFLOW.search(line)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_no_lesson_shows_lines_of_tensorflow(lesson):
+    done = run_process([sys.executable, "-c", f"import lessons.{lesson}"], cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
