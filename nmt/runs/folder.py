@@ -1,6 +1,8 @@
 """A run: its folder, and its parameters, which params.json holds. See parameters.py, too."""
 
 import functools
+import os
+from pathlib import Path
 
 from nmt import UserError
 from nmt.runs.parameters import Parameters, parse
@@ -90,9 +92,8 @@ def check_links(folder: RunFolder) -> None:
     for part in parts:
         run_files += part.iterdir() if part.is_dir() else ()
     for path in run_files:
-        try:
-            inside = not path.is_symlink() or path.resolve().is_relative_to(home)
-        except RuntimeError:  # it leads to itself
-            inside = False
-        if not inside:
+        if not path.is_symlink():
+            continue
+        target = Path(os.path.realpath(path))  # a link again, if it leads to itself
+        if target.is_symlink() or not target.is_relative_to(home):
             raise UserError(f"{path}: leads out of the run folder; replace the link with a copy")
