@@ -141,11 +141,13 @@ def chromium():
     from helpers import user_environment
     from selenium import webdriver
 
+    browser, path = shutil.which("chromium"), shutil.which("chromedriver")
+    if not browser or not path:
+        pytest.skip("there is no browser (Debian: chromium, chromium-driver)")
     options = webdriver.ChromeOptions()
     for flag in ("--headless=new", "--no-sandbox", "--window-size=1280,900", "--lang=en"):
         options.add_argument(flag)
-    options.binary_location = shutil.which("chromium")
-    path = shutil.which("chromedriver")
+    options.binary_location = browser
     service = webdriver.ChromeService(executable_path=path, env=user_environment())
     driver = webdriver.Chrome(options=options, service=service)
     driver.set_script_timeout(BROWSER_SECONDS)
