@@ -18,9 +18,19 @@ StrPath = str | os.PathLike[str]
 
 
 def refuse_existing(path: StrPath | None, instead: str = "another path with --to") -> None:
-    """Raises a UserError if `path` exists: nothing is overwritten."""
-    if path and os.path.lexists(path):
+    """Raises a UserError if `path` exists: nothing is overwritten; or if it cannot be written."""
+    if not path:
+        return
+    if os.path.lexists(path):
         raise UserError(f"{path}: exists already; remove it, or name {instead}")
+    check_writable(path)
+
+
+def check_writable(path: StrPath) -> None:
+    """Raises a UserError if the folder that a new file would be in, or is made in, is read-only."""
+    folder = next(folder for folder in Path(path).absolute().parents if folder.exists())
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise unwritten(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
 def unwritten(path: StrPath, error: OSError, instead: str = "a writable path") -> UserError:

@@ -40,6 +40,7 @@ def run(args: Namespace) -> None:
     """Writes an HTML page that holds a run, translates in the browser and shows every number."""
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
+    output.check_writable(args.to or runs[0].path / "explorer.html")
     lines = read_lines(args)
     run, tokenizer, model = trained_runs.load_runs(args, runs)
     startup.import_tensorflow()  # quietly: the modules below import it

@@ -63,6 +63,7 @@ def run(args: Namespace) -> None:
         raise UserError("--package-version goes with --format argos; leave it out")
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
+    output.check_writable(args.to or runs[0].path / "export")
     languages = args.languages or runs[0].parameters.corpus.languages
     if args.format == "argos":
         check_pair(runs[0], languages)  # before the model is loaded

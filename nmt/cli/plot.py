@@ -108,6 +108,7 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
     """Returns what draws a picture of a trained run."""
     weights = picture.needs_weights or args.sentence is not None or args.checkpoint is not None
     (run,) = trained_runs.find_runs(args, weights)
+    output.check_writable(args.to or run.plots / f"{args.what}.png")
     is_known = is_translated(run, args.checkpoint)
     weights = weights or (picture.needs_sentence and not is_known)
     startup.import_tensorflow()

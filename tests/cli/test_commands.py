@@ -5,6 +5,7 @@ import dataclasses
 import hashlib
 import io
 import json
+import os
 import re
 import shutil
 import sys
@@ -401,6 +402,18 @@ def test_a_run_is_searched_with_its_own_options_unless_flags_are_given(finished,
     assert call("translate", "--run", tmp_path / "run", "--n-best", 3, "um.") == 0
     assert capsys.readouterr().out.count("\n") == 3
     assert call("translate", "--run", tmp_path / "run", "--n-best", 3, "--beam", 2, "um.") == 2
+
+
+@pytest.mark.parametrize(
+    "command", ["plot attention um.", "explore", "export", "plot masks --to x/a"]
+)
+def test_a_folder_that_is_read_only_is_found_before_tensorflow_is(
+    finished, capsys, monkeypatch, command
+):
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
+    monkeypatch.setattr(loading, "load", lambda *_, **options: pytest.fail("loaded"))
+    assert call(*command.split(), "--run", finished / "run") == 2
+    assert "Permission denied; name a writable path" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("what", [name for name, picture in BY_NAME.items() if picture.drawn])
