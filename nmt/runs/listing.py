@@ -18,7 +18,7 @@ from nmt.training.checkpoint_files import paths
 from nmt.training.epoch_metrics import validation_metrics
 
 FOLDER = Path("runs")  # of all runs that --run does not name
-SHIPPED = data_folder() / "trained"  # a run that comes with the program; data/make_trained.py
+SHIPPED = data_folder() / "trained"  # a run that comes with the program; docs/make_trained.py
 AGES = (("day", 86_400), ("hour", 3600), ("minute", 60))  # seconds
 
 

@@ -1,10 +1,8 @@
-"""What must hold of the bundled corpus (data/): size, variety, and that its grammar writes it."""
+"""What must hold of the bundled corpus (data/): size, variety, what it teaches."""
 
 import re
-import sys
 
 import pytest
-from helpers import run_process
 
 from nmt.corpus import corpora, files
 
@@ -252,12 +250,3 @@ def test_conversation_is_well_formed(conversation):
         assert target[-1] in ".?!", target
         assert sorted(re.findall(r"\d+", source)) == sorted(re.findall(r"\d+", target)), source
         assert source[-1] == target[-1] or source[-1] not in ".?!", source
-
-
-@pytest.mark.slow
-def test_the_grammar_writes_the_committed_files_byte_for_byte(tmp_path):
-    script = corpora.DATA / "make_corpus.py"
-    run_process([sys.executable, script, "--out", tmp_path], check=True)
-    for split in (*SPLITS, "conversation"):
-        name = f"{split}.tsv"
-        assert (tmp_path / name).read_bytes() == (corpora.DATA / "pt_en" / name).read_bytes(), name

@@ -1,12 +1,11 @@
 """Train the run that comes with the program: data/trained/, used where runs/ holds none.
 
-    python data/make_trained.py [--run DIR] [--out DIR]
+    python docs/make_trained.py [--run DIR] [--out DIR]
 
 It trains preset quick on corpus bundled-conversation, for more passes and with dropout, or resumes
-that in DIR, by default runs/trained, and writes to OUT, by default `trained/` beside this file,
-what translating needs: the parameters, the tokenizer, the final weights (without the optimizer's
-state; for CTranslate2, too), and what pictures need: the history, the scores and the test
-translations. On two idle CPU cores it takes about 20 minutes.
+that in DIR, by default runs/trained, and writes to OUT, by default data/trained, what
+translating needs: the parameters, the tokenizer, the final weights (without the optimizer's state;
+for CTranslate2, too), and what pictures need: the history, the scores and the test translations. On two idle CPU cores it takes about 20 minutes.
 """
 
 import argparse
@@ -16,8 +15,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent))
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
 FLAGS = (
     "--preset", "quick", "--dataset", "bundled-conversation", "--epochs", "20",
     "--dropout-rate", "0.1", "--no-plots",
@@ -48,9 +47,11 @@ def main():
     """Train, and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--run", type=Path, default=Path("runs/trained"), help="folder to train in")
-    parser.add_argument("--out", type=Path, default=HERE / "trained", help="folder to write to")
+    parser.add_argument(
+        "--out", type=Path, default=ROOT / "data" / "trained", help="folder to write to"
+    )
     args = parser.parse_args()
-    program = [sys.executable, str(HERE.parent / "run_demo.py")]
+    program = [sys.executable, str(ROOT / "run_demo.py")]
     subprocess.run([*program, *FLAGS, "--run", str(args.run)], check=True)
     shutil.rmtree(args.out, ignore_errors=True)
     (args.out / "checkpoints" / "final").mkdir(parents=True)
