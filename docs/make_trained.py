@@ -3,9 +3,10 @@
     python docs/make_trained.py [--run DIR] [--out DIR]
 
 It trains preset quick on corpus bundled-conversation, for more passes and with dropout, or resumes
-that in DIR, by default runs/trained, and writes to OUT, by default data/trained, what
-translating needs: the parameters, the tokenizer, the final weights (without the optimizer's state;
-for CTranslate2, too), and what pictures need: the history, the scores and the test translations. On two idle CPU cores it takes about 20 minutes.
+that in DIR, by default runs/trained, and writes to OUT, by default data/trained, what translating
+needs: the parameters, the tokenizer, the final weights (without the optimizer's state; for
+CTranslate2, too), and what pictures need: the history, the scores and the test translations. On two
+idle CPU cores it takes about 20 minutes.
 """
 
 import argparse
