@@ -296,7 +296,7 @@ PRESETS = {
     ),
     "winter-games": Preset(
         "one sentence, learned in 20 steps: the sizes of a beginner's lesson, whose post-norm and "
-        "constant rate of 0.001 fail (benchmarks/winter_games.py)",
+        "constant rate of 0.001 fail (docs/lessons.md)",
         dict(
             data_path="winter-games", pieces="word", num_layers=6, d_model=512, dff=2048,
             dropout_rate=0.0, pre_norm=True, schedule="constant", warmup_steps=1,

@@ -6,11 +6,9 @@ Rows of other systems are there where their packages are: benchmarks/requirement
 import collections
 import importlib.util
 import itertools
-import json
 import os
 import re
 import runpy
-import shutil
 import sys
 
 import keras
@@ -171,20 +169,6 @@ def test_every_system_drops_embeddings_and_sub_layer_outputs_alone(system, dropp
 
 
 @pytest.mark.slow
-def test_alignment(tables_here, finished, tmp_path):
-    links = " ".join(f"{n}-{n}" for n in range(3))
-    rows = ["um dois três.\tone two three.\t" + links, "um dois.\tone two.\t0-0 1?1"]
-    (tmp_path / "pairs.tsv").write_text("\n".join(rows) + "\n")
-    arguments = ["--run", finished / "run", "--pairs", tmp_path / "pairs.tsv"]
-    (table,) = tables_here("alignment.py", *arguments)
-    names = [row["attention"] for row in table]
-    assert names == ["diagonal", "layer 1, all heads", "layer 1, head 1", "layer 1, head 2"]
-    assert numbers(table[0]["lines to choose by"]) == [0]
-    assert numbers(table[0]["other lines"]) == [0]
-    assert all(numbers(row["other lines"])[0] <= 100 for row in table)
-
-
-@pytest.mark.slow
 def test_beginner_sentences(finished, tmp_path):
     (tmp_path / "list.tsv").write_text("um dois.\t[one|an] two.\nnove.\tnothing\n")
     arguments = ["--run", finished / "run", "--list", tmp_path / "list.tsv", "--wrong"]
@@ -209,21 +193,6 @@ def test_hostile(finished):
     some = "--cases", 2, "--kinds", "stdin", "flags"
     (table,) = tables("hostile.py", "--run", finished / "run", *some)
     assert [list(row.values()) for row in table] == [["stdin", "2", "2"], ["flags", "2", "2"]]
-
-
-@pytest.mark.slow
-def test_parallel(tables_here, finished, sources, tmp_path):
-    copy = shutil.copytree(finished / "run", tmp_path / "run")  # whose weights fit the other search
-    options = json.loads((copy / "params.json").read_text())
-    (copy / "params.json").write_text(json.dumps(options | {"non_autoregressive": True}))
-    runs = finished / "run", copy
-    small = [*SMALL, "--lengths", 4, "--batches", 1, 2, *ONE_ROUND]
-    quality, speed = tables_here("parallel.py", *runs, "--test", sources, sources, *small)
-    assert len(quality) == 2
-    assert [(row["tokens"], row["batch"]) for row in speed] == [("4", "1"), ("4", "2")]
-    assert [row["decoding"] for row in quality] == ["autoregressive", "non-autoregressive"]
-    for row in (*quality, *speed):
-        assert all(map(numbers, list(row.values())[2:]))
 
 
 @pytest.mark.slow
@@ -255,23 +224,6 @@ def test_recurrent(tables_here, tsv):
 
 
 @pytest.mark.slow
-def test_read_pairs(tsv):
-    few = "--pairs 300 --readers 1 2 --seconds 0.1 --vocab-size 320".split()
-    (store,), readers = tables("read_pairs.py", "--train", tsv, *few)
-    assert store["pairs"] == "300"
-    assert [row["readers"] for row in readers] == ["1", "2"]
-    assert all(min(numbers(cell)) > 0 for row in readers for cell in row.values())
-
-
-@pytest.mark.slow
-def test_train_growth(tsv):
-    small = "--num-layers 1 --num-heads 2 --vocab-size 320 --batch-size 2 --widths 16".split()
-    (table,) = tables("train_growth.py", "--train", tsv, "--pairs", "--seconds", 0, *small)
-    assert [(row["pairs"], row["d_model"]) for row in table] == [("150", "16")]
-    assert all(min(numbers(cell)) > 0 for cell in table[0].values())
-
-
-@pytest.mark.slow
 def test_train_speed(tables_here, tsv, monkeypatch):
     for name, value in VARIABLES.items():
         monkeypatch.setenv(name, value)
@@ -287,17 +239,6 @@ def test_train_speed(tables_here, tsv, monkeypatch):
         assert numbers(row["padding"])
         assert numbers(row["of the products"])
     assert table[0]["to plain"] == "1.00"
-
-
-@pytest.mark.slow
-def test_translate_length(tables_here, tmp_path):
-    small = [*SMALL, "--decoder-layers", 2, "--rounds", 1, "--lengths", 16, 17]
-    small += ["--plot", tmp_path / "cost.png"]
-    (table,) = tables_here("translate_length.py", *small)
-    assert [row["tokens"] for row in table] == ["16", "17"]
-    for row in table:
-        assert all(map(numbers, row.values()))
-    assert (tmp_path / "cost.png").stat().st_size > 0
 
 
 @pytest.mark.slow
@@ -333,15 +274,6 @@ def test_translate_file(finished, sources):
     for row in table:
         assert row["same"] in ("6", "7")  # on some processors, one is a near tie
         assert all(map(numbers, list(row.values())[1:]))
-
-
-@pytest.mark.slow
-def test_winter_games(tables_here):
-    recipe = "post-norm-1e-3-one-layer"
-    some = "--seeds", 1, "--recipes", recipe
-    (table,) = tables_here("winter_games.py", *SMALL, *some)
-    assert [row["recipe"] for row in table] == [recipe]
-    assert all(map(numbers, list(table[0].values())[1:]))
 
 
 @pytest.mark.slow

@@ -1,11 +1,10 @@
-"""What must hold of alignments: links by hand, and fewer errors than the diagonal has."""
+"""What must hold of alignments: links by hand, and those that a trained run gives."""
 
 import json
-import runpy
 
 import numpy as np
 import pytest
-from helpers import ROOT, as_dataset, call, make_translator, sentences, small_transformer
+from helpers import as_dataset, call, make_translator, sentences, small_transformer
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,19 +69,6 @@ def test_unknown_words_count_as_the_text_has_them():
     assert spans == {"um", " xx yyy", " dois", " zz"}
     (links,) = translate.align([(text, "one two")])
     assert {source_word for source_word, _ in links} == {0, 1, 3, 4}
-
-
-def test_the_pairs_aligned_by_hand_are_of_the_corpus_and_complete():
-    lines = (ROOT / "data" / "everyday.tsv").read_text(encoding="utf-8").splitlines()
-    read = runpy.run_path(str(ROOT / "benchmarks" / "alignment.py"))["read"]
-    rows = read(ROOT / "data" / "alignments.tsv")
-    assert len(rows) == len({row[0] for row in rows}) == 100
-    for source, target, sure, everything in rows:
-        assert f"{source}\t{target}" in lines
-        words = len(source.split()), len(target.split())
-        assert all(i < words[0] and j < words[1] for i, j in everything)
-        assert len({i for i, _ in everything}) >= words[0] - 1  # at most one is left out
-        assert len(sure) >= min(words) / 2
 
 
 @pytest.mark.slow
