@@ -6,9 +6,12 @@
 
 FROM python:3.11-slim-bookworm AS packages
 RUN python -m venv /venv
-COPY requirements-image.txt requirements-serve.txt requirements-documents.txt constraints.txt /
-RUN /venv/bin/pip install --no-cache-dir -r /requirements-image.txt -r /requirements-documents.txt \
-    -c /constraints.txt
+COPY constraints.txt /
+# What translating by CTranslate2 needs of requirements.txt, and the extras serve and documents.
+RUN /venv/bin/pip install --no-cache-dir -c /constraints.txt \
+    ctranslate2 icu4py numpy protobuf sentencepiece sentencex \
+    prometheus-client py3langid python-multipart starlette uvicorn \
+    markdown-it-py mdit-py-plugins ruamel.yaml
 
 FROM python:3.11-slim-bookworm
 RUN useradd --system --no-create-home --uid 10001 translator

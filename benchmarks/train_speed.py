@@ -1,6 +1,6 @@
 """How fast this project trains, compared with other systems on the same text at the same sizes.
 
-    pip install -r benchmarks/requirements.txt
+    pip install -e ".[benchmarks]"
     python benchmarks/train_speed.py [--train FILE [FILE]] [--vocab-size 3000] [--d-model 128 ...]
 
 Every system is measured with the same dropout: of the sums of embeddings and positions, and of the

@@ -1,6 +1,6 @@
 """How long a large file takes to translate, and how much memory, beside CTranslate2.
 
-    pip install -r benchmarks/requirements.txt
+    pip install -e ".[benchmarks]"
     python benchmarks/translate_file.py --run runs/bundled [--source FILE] [--lines 100000]
 
 Each system is a process of its own, from its start to its end: `run_demo.py translate --no-split`,

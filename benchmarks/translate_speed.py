@@ -1,6 +1,6 @@
 """How fast a trained run translates, compared with other systems with the same weights.
 
-    pip install -r benchmarks/requirements.txt
+    pip install -e ".[benchmarks]"
     python benchmarks/translate_speed.py --run runs/bundled [--source FILE] [--batches 64 256]
 
 Every system has the same weights and is timed from text to text, tokenizing and detokenizing

@@ -3,7 +3,7 @@
 python docs/make_constraints.py
 """
 
-from collections.abc import Iterator
+import tomllib
 from importlib import metadata
 from pathlib import Path
 
@@ -11,22 +11,23 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
-LISTS = ("", "-serve", "-data", "-documents", "-recipes")  # requirements*.txt, but for developers'
+EXTRAS = ("serve", "data", "documents", "recipes")  # of pyproject.toml, those for users
 CONSTRAINTS = ROOT / "constraints.txt"
 
 
-def requirements() -> Iterator[Requirement]:
-    """Yields what the files of LISTS name."""
-    for name in LISTS:
-        for line in (ROOT / f"requirements{name}.txt").read_text().splitlines():
-            text = line.partition("#")[0].strip()
-            if text:
-                yield Requirement(text)
+def requirements() -> list[Requirement]:
+    """Returns what requirements.txt and EXTRAS name."""
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    texts = [text for line in lines if (text := line.partition("#")[0].strip())]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for name in EXTRAS:
+        texts += project["optional-dependencies"][name]
+    return [Requirement(text) for text in texts]
 
 
 def installed_versions() -> dict[str, str]:
     """Returns the installed version of each package that is needed, by name."""
-    waiting, versions = list(requirements()), {}
+    waiting, versions = requirements(), {}
     seen = set()  # packages, each with its extras
     while waiting:
         requirement = waiting.pop()

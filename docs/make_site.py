@@ -6,7 +6,7 @@ python docs/make_site.py --site DIR
 A link between two files of the repository leads to the same place on the site, whose folders are
 those of the repository. Pages are copied into a folder first, in the Markdown that the generator
 reads: a notebook becomes a page, and so does a file of code that a page leads to, with the lines
-as anchors. The rest is set in mkdocs.yml. Needs the packages of requirements-site.txt.
+as anchors. The rest is set in mkdocs.yml. Needs the packages of requirements-dev.txt.
 """
 
 import argparse

@@ -77,7 +77,7 @@ def how_to_install(extra: str) -> str:
     """Returns the command that installs what an extra of pyproject.toml needs."""
     if IS_INSTALLED:
         return f'pip install "transformer-tutorial[{extra}]", from where you have the package'
-    return f"pip install -r requirements-{extra}.txt"
+    return f'pip install -e ".[{extra}]"'
 
 
 if TYPE_CHECKING:

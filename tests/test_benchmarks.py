@@ -1,6 +1,6 @@
 """What must hold of the benchmarks: each runs, in miniature, and prints its table.
 
-Rows of other systems are there where their packages are: benchmarks/requirements.txt.
+Rows of other systems are there where their packages are: the extra `benchmarks`.
 """
 
 import collections
@@ -34,7 +34,7 @@ PYTORCH = [f"PyTorch nn.Transformer, {how}" for how in ("eager", "torch.compile"
 def needs(*packages):
     """Skips a test where one of `packages` is not installed."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
-    reason = f"not installed: {', '.join(missing)} (benchmarks/requirements.txt)"
+    reason = f"not installed: {', '.join(missing)} (the extra `benchmarks`)"
     return pytest.mark.skipif(bool(missing), reason=reason)
 
 

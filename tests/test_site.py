@@ -242,7 +242,7 @@ def test_the_workflow_names_what_exists_and_every_supported_python():
     jobs = yaml.safe_load(WORKFLOW.read_text())["jobs"]
     commands = [step["run"] for job in jobs.values() for step in job["steps"] if "run" in step]
     files = {word for line in commands for word in line.split() if re.search(r"\w/\w|\.txt", word)}
-    assert files == {".ci/run", "docs/make_site.py", "requirements-site.txt"}
+    assert files == {".ci/run", "docs/make_site.py", "requirements-dev.txt"}
     assert all((ROOT / name).is_file() for name in files)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     first, end = (int(minor) for minor in re.findall(r"3\.(\d+)", project["requires-python"]))

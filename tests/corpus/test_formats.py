@@ -473,7 +473,7 @@ def test_a_missing_package_is_a_line_that_installs_it(name, package, tmp_path, m
     from nmt.corpus.formats import format as formats
 
     monkeypatch.setattr(formats.importlib.util, "find_spec", lambda _: None)
-    with pytest.raises(UserError, match=rf"needs {package}.*pip install -r requirements-data\.txt"):
+    with pytest.raises(UserError, match=rf'needs {package}.*pip install -e "\.\[data\]"'):
         [*files.read_pairs([write(tmp_path / name, tmx())])]
 
 

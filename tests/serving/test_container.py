@@ -1,9 +1,12 @@
 """What must hold of the files that make a container, as far as reading them shows."""
 
 import re
+import tomllib
 
 import pytest
 from helpers import ROOT, run_process
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from nmt import messages
 from nmt.cli.main import parse_command_line
@@ -36,7 +39,7 @@ def test_all_that_is_copied_exists_and_all_modules_are_copied():
             sources.update(text.split()[:-1])
     assert all((ROOT / source).exists() for source in sources)
     assert {path.name for path in ROOT.glob("*.py")} | {"nmt", "data"} <= sources
-    assert {"requirements-image.txt", "requirements-serve.txt"} <= sources
+    assert "constraints.txt" in sources
     tracked = run_process(["git", "ls-files", *sources], cwd=ROOT).stdout.split("\n")
     assert sum((ROOT / path).stat().st_size for path in tracked if path) < 30_000_000
 
@@ -50,17 +53,20 @@ def test_the_compose_file_gives_the_server_time_to_end_and_a_key():
     assert service["read_only"]
 
 
-def lines_of(name):
-    """Returns the requirements in a file."""
-    lines = [line.partition("#")[0].strip() for line in (ROOT / name).read_text().splitlines()]
-    return {line for line in lines if line}
-
-
 def test_the_image_has_the_tested_packages_without_tensorflow():
-    image = lines_of("requirements-image.txt") - {"-r requirements-serve.txt"}
-    assert image
-    assert image < lines_of("requirements.txt")
-    assert not any("tensorflow" in line or "keras" in line for line in image)
+    command = next(text for _, text in instructions() if "pip install" in text)
+    image = {*command.partition("/constraints.txt")[2].split()}
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"][
+        "optional-dependencies"
+    ]
+    served = {Requirement(line).name for line in (*extras["serve"], *extras["documents"])}
+    lines = (ROOT / "requirements.txt").read_text().splitlines()
+    needed = {line.partition("#")[0].strip() for line in lines} - {""}
+    assert served < image
+    assert image - served < {Requirement(line).name for line in needed}
+    assert not any("tensorflow" in name or "keras" in name for name in image)
+    pins = re.findall(r"(?m)^([\w.-]+)==", (ROOT / "constraints.txt").read_text())
+    assert {canonicalize_name(name) for name in image} < {*pins}
 
 
 def settings_of_files():

@@ -108,7 +108,7 @@ def test_a_tracker_that_is_missing_is_named_with_its_extra(tmp_path, capsys, mon
     tsv = write_tsv(tmp_path / "a.tsv", sentences(150))
     assert call("--dataset", tsv, "--run", tmp_path / "run", "--tracker", "wandb") == 2
     said = capsys.readouterr().err.splitlines()[-1]
-    assert "--tracker wandb needs it; install: pip install -r requirements-wandb.txt" in said
+    assert '--tracker wandb needs it; install: pip install -e ".[wandb]"' in said
 
 
 def test_tensorboard_gets_the_options_once_and_the_final_result(tmp_path):
