@@ -6,7 +6,7 @@ it was begun with. It is one process's alone, and a process with the same settin
   ResumableLines   OUT.partial is a folder: settings.json, and a file per part of the lines
   ResumableTexts   OUT.partial is a file: a line of settings, then a line per text of a document
 
-Where files are not local and several machines write them, as in benchmarks/translate_beam.py, there
+Where files are not local and several machines write them, as in recipes/translate_beam.py, there
 is no OUT.partial, but the settings are compared in the same way: see `other_settings`.
 """
 

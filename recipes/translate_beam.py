@@ -1,10 +1,14 @@
 r"""Translates a file of any size, on any number of machines, by Apache Beam's RunInference.
 
     python run_demo.py export --run runs/a
-    python3 -m venv beam && beam/bin/pip install -q -r benchmarks/requirements-beam.txt
-    beam/bin/python benchmarks/translate_beam.py --model runs/a/export/saved_model/1 --input a.pt \
+    python3 -m venv beam
+    beam/bin/pip install -q "apache-beam==2.77.*" "tensorflow==2.21.*" "tensorflow-text==2.21.*"
+    beam/bin/python recipes/translate_beam.py --model runs/a/export/saved_model/1 --input a.pt \
         --output out/a.en
     cat out/a.en-*-of-?????
+
+It has an environment of its own because apache-beam wants an older protobuf than sentencepiece,
+which the rest of the project needs.
 
 The input is cut into shards of about --shard-bytes, at line ends. Each is an element of the
 pipeline: a worker reads its lines, translates them in batches of similar length, and writes
@@ -49,7 +53,7 @@ try:
     from apache_beam.ml.inference.base import ModelHandler, RunInference
     from apache_beam.options.pipeline_options import PipelineOptions
 except ImportError as error:
-    sys.exit(f"{error}; install benchmarks/requirements-beam.txt in an environment of its own")
+    sys.exit(f"{error}; install apache-beam in an environment of its own: see docs/scaling.md")
 
 READ_BYTES = 1 << 20  # at a time, where the end of a line is searched for
 BATCH_LINES = 64
