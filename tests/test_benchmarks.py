@@ -193,22 +193,6 @@ def test_hostile(finished):
 
 
 @pytest.mark.slow
-def test_protected(tmp_path):
-    pairs = [(f"a dog {source}", f"un chien {target}") for source, target in sentences(1000)]
-    tsv = write_tsv(tmp_path / "pairs.tsv", pairs)
-    test = write_tsv(tmp_path / "test.tsv", pairs[:4])
-    data = "--train", tsv, "--valid", test, "--test", test, "--folder", tmp_path / "runs"
-    small = [*SMALL, "--epochs", 1, "--vocab-size", 330, "--batch-size", 500]
-    marked, scores, kinds, terms = tables("protected.py", *data, "--share", 1, "--", *small)
-    assert [row["run"] for row in marked] == ["symbols", "no-protect"]
-    assert all(map(numbers, list(marked[0].values())[1:]))
-    assert all(len(numbers(cell)) == 2 for cell in [*scores[0].values()][1:])
-    assert all(numbers(cell) == [100] for row in kinds for cell in [*row.values()][1:])
-    assert [row["glossary"] for row in terms] == ["none", "15 terms"]
-    assert numbers(terms[1]["terms present"]) == [100]
-
-
-@pytest.mark.slow
 def test_recurrent(tables_here, tsv):
     data = "--train", tsv, "--valid", tsv, "--test", tsv
     small = [*SMALL, "--units", 8, "--epochs", 1, "--vocab-size", 320]
