@@ -198,15 +198,6 @@ WORDS_PER_PIECE: Annotated[
 SYMBOLS: Annotated[
     str, Flag("words that are never split, such as target-language tags: '<2de> <2fr>'")
 ] = ""
-PROTECT: Annotated[
-    str,
-    Flag(
-        "learn to copy placeholders, addresses, tags and numbers as symbols: auto if at least "
-        "1,000 pairs hold some on both sides; always: also from copies of pairs with some put in; "
-        "off (--no-protect)",
-        choices=("auto", "always", "off"),
-    ),
-] = "auto"
 
 SEARCH = Section("Search")
 

@@ -31,7 +31,7 @@ SWITCHES = {  # as what_if.js sets them
 }
 TRANSLATE = """
 const [sentence, changes] = arguments, what = { ...AS_TRAINED, ...changes };
-const ids = tokenizer.encode(protector.protect(sentence).text);
+const ids = tokenizer.encode(sentence);
 return tokenizer.decode(new Translation(network, ids, what).finish().words());
 """
 

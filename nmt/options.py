@@ -62,7 +62,6 @@ class Options:
     vocab_size: int = params.VOCAB_SIZE
     words_per_piece: int = params.WORDS_PER_PIECE
     symbols: str = params.SYMBOLS
-    protect: str = params.PROTECT
     beam: int = params.BEAM
     length_penalty: float = params.LENGTH_PENALTY
     tokenize: str = params.TOKENIZE

@@ -317,7 +317,6 @@ def make_translator(
         networks_of(transformer, ensemble),
         SearchOptions(**options),
         EngineSettings(rows, workers),
-        tokenizer.symbol_ids,
     )
     protecting = Protecting(protect, patterns, glossary)
     return Translator(engine, tokenizer, protecting, TextOptions(language, symbols, trained_length))

@@ -79,8 +79,7 @@ def run(args: Namespace) -> None:
     export = Export(model.transformer, tokenizer, args.quantization, card, args.package_version)
     FORMATS[args.format].write(path, export)
     print(path)
-    if not (tokenizer.protection.learned and FORMATS[args.format].protects):
-        log.info(NO_PROTECTION)  # which the user sees at work in `translate`, of any run
+    log.info(NO_PROTECTION)  # which the user sees at work in `translate`
 
 
 def default_path(folder: Path, kind: str) -> Path:

@@ -52,12 +52,6 @@ def add_parameters(
         else:
             metavar = {int: "N", float: "X", str: "NAME"}[row.type]
             options |= dict(type=in_range(row.type, row.flag), metavar=metavar)
-        if row.name == "protect":  # which was once a flag without a value
-            options |= dict(nargs="?", const="auto")
-            group.add_argument(
-                "--no-protect", dest="protect", action="store_const", const="off",
-                help="--protect off",
-            )  # fmt: skip
         group.add_argument(*names, **options)
 
 
@@ -312,7 +306,7 @@ def add_protection(parser: argparse.ArgumentParser, checks: bool = True) -> None
     group = parser.add_argument_group("What must not change (docs/protecting.md)")
     group.add_argument(
         "--no-protect", action="store_false", dest="protection",
-        help="translate numbers, addresses, placeholders and tags as text, not as symbols",
+        help="translate numbers, addresses, placeholders and tags as any text",
     )  # fmt: skip
     group.add_argument(
         "--protect", action="append", metavar="REGEX", dest="patterns", default=[],

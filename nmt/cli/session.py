@@ -279,10 +279,10 @@ def prepare(args: Namespace) -> Iterator[Session]:
 
         # What identifies the run: a resumed one must be the same.
         origin = start.parent.origin if start.parent else None
-        protection, parts = text.tokenizer.protection, start.devices.parts
+        spells_numbers, parts = text.tokenizer.spells_numbers, start.devices.parts
         imported = start.parent.imported if start.parent else None
         claimed = claim(
-            run, options, source, hashes, parts, origin, protection, imported, args.change
+            run, options, source, hashes, parts, origin, spells_numbers, imported, args.change
         )
         train_options.check_same(claimed.identity, workers)
         train_corpus.write_held_out(run, corpus, source)

@@ -21,7 +21,7 @@ from nmt.runs.parameters import Parameters
 from nmt.runs.parent import Parent
 from nmt.text import languages
 from nmt.text import tokenizer as tokenizing
-from nmt.text.tokenizer import LineSample, SpanCount, Tokenizer
+from nmt.text.tokenizer import LineSample, NumberCount, Tokenizer
 from nmt.training import cluster
 from nmt.training.cluster import Cluster
 from nmt.training.run_folder import HELD_OUT_FILES
@@ -200,7 +200,6 @@ class TrainingText(NamedTuple):
 
     survey: Survey
     tokenizer: Tokenizer
-    spans: SpanCount | None  # of a new run
 
 
 def read_text(
@@ -218,15 +217,11 @@ def read_text(
     Raises:
       UserError: it cannot be learned, or this worker does not see what the chief has written.
     """
-    count, protection = None, None
+    count = None
     if not run.resumable:
         tokenizing.symbol_entries(options.symbols)  # a wrong one is reported before reading
-        count = LineSample() if workers.chief and not (parent or run.trained) else SpanCount()
+        count = LineSample() if workers.chief and not (parent or run.trained) else NumberCount()
     text_survey = survey(corpus, count)
-    if count:
-        protection = count.protection(options.protect)
-        if parent:
-            protection = parent.protection(protection)
     imported = parent.imported if parent else None
     if count is not None and workers.chief and not run.trained:
         run.write(run.tokenizer.name, _vocabulary(count, options, parent))
@@ -238,18 +233,18 @@ def read_text(
             f"{run.path}: does not contain the chief's files; name a --run on a disk that all "
             "workers see"
         )
-    tokenizer = run_tokenizer.load_tokenizer(run, options.protect, protection, imported)
-    return TrainingText(text_survey, tokenizer, count)
+    spells_numbers = count.spells_numbers if count else None
+    tokenizer = run_tokenizer.load_tokenizer(run, spells_numbers, imported)
+    return TrainingText(text_survey, tokenizer)
 
 
-def _vocabulary(count: SpanCount, options: Options, parent: Parent | None) -> bytes:
+def _vocabulary(count: NumberCount, options: Options, parent: Parent | None) -> bytes:
     """Returns the vocabulary of a new run: learned from a LineSample, or that of the Parent."""
     if parent:
-        symbols = tokenizing.all_symbols(options.symbols, options.protect, count)
+        symbols = tokenizing.symbol_entries(options.symbols)
         if symbols and parent.imported:
             raise UserError(
-                "the vocabulary of an imported model takes no symbols; leave --symbols and "
-                "--protect out (numbers and the like are protected when translating all the same)"
+                "the vocabulary of an imported model takes no symbols; leave --symbols out"
             )
         return tokenizing.with_symbols(parent.tokenizer.model, symbols)
     assert isinstance(count, LineSample)

@@ -19,7 +19,6 @@ from nmt.options import Options
 from nmt.results import evaluation
 from nmt.runs.folder import Run
 from nmt.text import spelling
-from nmt.text.protected import KINDS, MIN_PAIRS
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import loop
 
@@ -89,7 +88,6 @@ def announce(
         suggest_preset(len(corpus.train))
     report_batches(batches, options.max_length)
     warn_of_repeated_pairs(text.survey, source)
-    report_protection(options.protect, text)
     batching.warn_of_truncation(corpus.validation, text.tokenizer, "validation")
     steps = Steps(steps_per_epoch, options.epochs, options.warmup_steps, options.max_steps)
     if steps.total < steps.warmup:
@@ -195,29 +193,6 @@ def steps_with(options: Options, batches: batching.Batches, mean_length: float) 
         number = pairs * mean_length / options.batch_tokens
     per_epoch = int(FULL_BATCHES * number) // options.accumulate
     return options.max_steps or per_epoch * options.epochs
-
-
-def report_protection(protect: str, text: TrainingText) -> None:
-    """Logs how a new run keeps what must not change, with --protect; see docs/protecting.md."""
-    if text.spans is None or protect == "off":
-        return
-    learned = text.tokenizer.protection.learned
-    if not learned:
-        log.info(
-            f"Protection: {plural(text.spans.pairs_with_spans, 'pair')} hold the same number, "
-            f"placeholder or URL on both sides, fewer than the {MIN_PAIRS:,} that symbols are "
-            "learned from: translations keep them by placement. To learn symbols: --protect always"
-        )
-        return
-    converted = [kind for kind in KINDS if kind not in learned and text.spans.spans[kind]]
-    shares = ", ".join(
-        f"{kind} ({text.spans.copied[kind] / text.spans.spans[kind]:.0%} copied)"
-        for kind in converted
-    )
-    log.info(
-        "Protection: symbols stand for what must not change"
-        + (f", but not for what the text changes: {shares}." if converted else ".")
-    )
 
 
 # ---- What is left to do, and what can follow ----

@@ -68,8 +68,7 @@ def choose(
             f"{options.num_heads}; choose one that is"
         )
     if options.non_autoregressive:
-        # Whatever the preset; its search cannot repair what is lost.
-        options = dataclasses.replace(options, beam=args.beam or 1, protect="off")
+        options = dataclasses.replace(options, beam=args.beam or 1)  # whatever the preset
         if options.beam > 1:
             raise UserError(
                 f"--beam {args.beam}: --non-autoregressive finds one translation; leave it out"

@@ -13,15 +13,12 @@ from nmt.corpus.autotuning import without_autotuning
 from nmt.corpus.batch_plan import plan_buckets, plan_epoch
 from nmt.corpus.corpora import Corpus, normal_pair
 from nmt.corpus.datasets import Dataset
-from nmt.corpus.marked_copies import marked_pair, number_of_copies
 from nmt.corpus.pair_store import FlatIds, PairIds, PairStore, flat_ids, read_in_graph
 from nmt.corpus.percentile import percentile
 from nmt.machine import cores
 from nmt.messages import log
 from nmt.options import Options
 from nmt.seeds import TRAINING_SCHEME
-from nmt.text import sentences
-from nmt.text.protected import Protector
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
 
 MAX_BUCKETS = 20
@@ -35,21 +32,13 @@ def encoded_chunks(
     pairs: Iterable[tuple[str, str]],
     tokenizer: Tokenizer,
     max_tokens: int = MAX_SOURCE_TOKENS,
-    training: bool = False,
 ) -> Iterator[PairIds]:
     """Yields the ids of pairs of strings, chunk by chunk, in their order.
 
     Of a side of more than `max_tokens`, at least one token more is returned, but its end may be
     missing; see Tokenizer.encode.
-
-    What must not change is encoded as symbols, if the vocabulary has them; see protected.py. In
-    `training`, a share of the pairs is left as it is.
     """
     normal_pairs: Iterator[tuple[str, str]] = map(normal_pair, pairs)
-    if tokenizer.symbol_ids:
-        protector = Protector(words=tokenizer.words, learned=tokenizer.protection.learned)
-        protect = protector.training_pair if training else protector.protect_pair
-        normal_pairs = (protect(*pair) for pair in normal_pairs)
     while chunk := [*itertools.islice(normal_pairs, ENCODED_PAIRS)]:
         sources, targets = zip(*chunk, strict=True)
         yield PairIds(
@@ -107,7 +96,7 @@ class Batches:
         max_buckets: int = MAX_BUCKETS, batch_tokens: int = 0, scheme: int = TRAINING_SCHEME,
     ):  # fmt: skip
         def short_pairs() -> Iterator[PairIds]:
-            for ids in encoded_chunks(pairs, tokenizer, max_tokens, training=True):
+            for ids in encoded_chunks(pairs, tokenizer, max_tokens):
                 of_sides = side_lengths(ids)
                 lengths = of_sides.max(0)
                 filled = (of_sides > of_nothing).all(0) | (scheme == 1)
@@ -283,27 +272,6 @@ def warn_of_truncation(pairs: Dataset, tokenizer: Tokenizer, name: str) -> None:
         )
 
 
-def with_marked_copies(pairs: Dataset, symbols: str = "") -> Iterator[tuple[str, str]]:
-    """Yields pairs of strings, and copies of some with spans put in; see marked_copies.py.
-
-    A pair with an empty side has no copy: with a span, it would not be empty.
-
-    Args:
-      pairs: the Dataset.
-      symbols: of the vocabulary; language tags among them stay at the beginning of a source.
-    """
-    yield from pairs
-    tags = sentences.tags(symbols.split())
-    every = max(1, len(pairs) // number_of_copies(len(pairs)))
-    for pair in itertools.islice(pairs, 0, None, every):
-        if all(normal_pair(pair)):
-            source, target = pair
-            match = tags.match(source)
-            tag = match[0] if match else ""
-            marked_source, marked_target = marked_pair(source.removeprefix(tag), target)
-            yield tag + marked_source, marked_target
-
-
 def training_batches(
     options: Options,
     corpus: Corpus,
@@ -319,11 +287,8 @@ def training_batches(
       corpus: a corpora.Corpus.
       tokenizer, replicas, folder, scheme: see Batches.
     """
-    pairs: Iterable[tuple[str, str]] = corpus.train
-    if options.protect == "always":
-        pairs = with_marked_copies(corpus.train, options.symbols)
     return Batches(
-        pairs, tokenizer, options.batch_size, options.max_length, replicas, folder,
+        corpus.train, tokenizer, options.batch_size, options.max_length, replicas, folder,
         MAX_COMPILED_BUCKETS if options.xla == "on" else MAX_BUCKETS, options.batch_tokens,
         scheme,
     )  # fmt: skip

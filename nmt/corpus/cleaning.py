@@ -75,7 +75,7 @@ NUMBER = re.compile(r"\d+")
 QUOTED = re.compile('"(?:[^"]|"")+"')  # a cell as spreadsheets write it, quotes within it doubled
 QUOTATION_MARK = re.compile('["«»“”„‹›「」『』]')
 ADDRESS_KINDS = {"url", "email"}  # of Spans
-MARKUP_KINDS = {*ADDRESS_KINDS, "symbol", "tag", "placeholder"}
+MARKUP_KINDS = {*ADDRESS_KINDS, "mark", "tag", "placeholder"}
 
 
 def read(paths: Sequence[str | Path], selection: Selection = files.WHOLE_FILE) -> Iterator[Row]:

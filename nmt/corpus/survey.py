@@ -7,7 +7,7 @@ from typing import NamedTuple
 from nmt.corpus import corpora
 from nmt.corpus.corpora import Corpus
 from nmt.corpus.datasets import Dataset
-from nmt.text.tokenizer import SpanCount
+from nmt.text.tokenizer import NumberCount
 
 
 class Survey(NamedTuple):
@@ -18,7 +18,7 @@ class Survey(NamedTuple):
     repeated_test: int  # pairs of the test split that do
 
 
-def survey(corpus: Corpus, sample: SpanCount | None = None) -> Survey:
+def survey(corpus: Corpus, sample: NumberCount | None = None) -> Survey:
     """Reads each split of a corpus once. Returns the Survey.
 
     Pairs are compared in the spelling in which they are trained on; equal ones count once.

@@ -12,13 +12,12 @@ def train_tokenizer(
     pieces: str = "bpe",
     words_per_piece: int = params.WORDS_PER_PIECE,
     symbols: str = "",
-    protect: str = "auto",
 ) -> bytes:
     """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
 
     Args:
       pairs: the Dataset.
-      vocab_size, pieces, words_per_piece, symbols, protect: see `learn_vocabulary`.
+      vocab_size, pieces, words_per_piece, symbols: see `learn_vocabulary`.
 
     Raises:
       UserError: see `learn_vocabulary`.
@@ -26,4 +25,4 @@ def train_tokenizer(
     sample = LineSample()
     for pair in trained_on(pairs):
         sample.add(*pair)
-    return learn_vocabulary(sample, vocab_size, pieces, words_per_piece, symbols, protect)
+    return learn_vocabulary(sample, vocab_size, pieces, words_per_piece, symbols)

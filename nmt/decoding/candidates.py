@@ -52,10 +52,7 @@ def search(
     texts = iter(context.tokenizer.target.decode(all_ids))
     for (sentence, _), hypotheses in zip(asked, results, strict=True):
         candidates = [_candidate(next(texts), hypothesis) for hypothesis in hypotheses]
-        # Texts with other symbols may be equal once originals stand in their place.
-        symbols = sentence.protected and sentence.protected.originals
-        number = len(candidates) if symbols else context.options.n_best
-        sentence.candidates += merge_equal_texts(candidates, number)
+        sentence.candidates += merge_equal_texts(candidates, context.options.n_best)
     for sentence in chunk:
         if not sentence.candidates:
             sentence.candidates = [NOTHING._replace(text=sentence.verbatim)] * samples

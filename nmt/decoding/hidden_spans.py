@@ -21,28 +21,23 @@ from nmt.decoding.sentence import HiddenSpan, HiddenText, Sentence, SpanLink
 from nmt.text.protected import (
     FIRST_MARK,
     MARK,
-    SYMBOL,
-    SYMBOL_END,
-    SYMBOL_START,
     TAG_NAME,
     VOID_ELEMENTS,
 )
 from nmt.text.scripts import LEFT_SIGNS, RIGHT_SIGNS, SENTENCE_ENDS, UNSPACED, WORD
 
 NEAR_WORDS = 6  # on each side of a mark, whose links count
-SIGN = rf"[^\s\w{SYMBOL_START}{SYMBOL_END}]"
+SIGN = r"[^\s\w]"
 # Marks with nothing but signs between them, what encloses them, and what divides the first one from
 # the text: "({a}/{b})", "{name}, ".
 UNIT = re.compile(
     rf"^{MARK.pattern}[,:;](?=\s)|(?P<open>(?<!\w)[{re.escape(LEFT_SIGNS)}])?{MARK.pattern}(?>(?:{SIGN}{{0,3}}?{MARK.pattern})*)"
     rf"(?(open)[{re.escape(RIGHT_SIGNS)}](?!\w))|{MARK.pattern}(?>(?:{SIGN}{{0,3}}?{MARK.pattern})*)"
 )
-SYMBOL_OR_WORD = re.compile(rf"{SYMBOL.pattern}|{WORD}")
+A_WORD = re.compile(WORD)
 SPACED_LETTER = rf"(?:(?!{UNSPACED.pattern})\w)"
 # What nothing is put into: a word with all that is joined to it, as in "mother-in-law's".
-JOINED_WORD = re.compile(
-    rf"{UNSPACED.pattern}|{SYMBOL.pattern}|{SPACED_LETTER}+(?:{SIGN}+{SPACED_LETTER}+)*"
-)
+JOINED_WORD = re.compile(rf"{UNSPACED.pattern}|{SPACED_LETTER}+(?:{SIGN}+{SPACED_LETTER}+)*")
 SIGNS_AT_END = re.compile(rf"[\s{SENTENCE_ENDS},;:]*$")
 STARTS_WITH_CLOSING_SIGN = re.compile(r"[.,;:!?…)\]}。，！？；：、]|$")
 
@@ -194,7 +189,7 @@ def put_in(text: str, source: HiddenText, links: Sequence[SpanLink] = (), prefix
 
 def _linked_words(source: str, text: str, links: Sequence[SpanLink], first: int) -> _Words:
     """Returns the words of a source and of its translation from the position `first` on."""
-    words = [match.span() for match in SYMBOL_OR_WORD.finditer(source)]
+    words = [match.span() for match in A_WORD.finditer(source)]
     targets = [match.span() for match in JOINED_WORD.finditer(text) if match.start() >= first]
     starts, target_starts = [start for start, _ in words], [start for start, _ in targets]
     linked = collections.defaultdict(list)
@@ -209,12 +204,12 @@ def _insert(text: str, position: int, span: HiddenSpan) -> str:
     """Returns a text with a span at a position, and the spaces that it needs."""
     before, after = text[:position], text[position:]
     left, right = before[-1:], after[:1]
-    lacks_sign = span.follows_sign and (left.isalnum() or left == SYMBOL_END)
+    lacks_sign = span.follows_sign and left.isalnum()
     is_joined = span.joins_left and not lacks_sign
     needs_space = left and not left.isspace() and left not in LEFT_SIGNS and not is_joined
     if needs_space and not UNSPACED.match(left):
         before += " "
-    needs_space = right and (right.isalnum() or right in LEFT_SIGNS or right == SYMBOL_START)
+    needs_space = right and (right.isalnum() or right in LEFT_SIGNS)
     needs_space = needs_space and not span.joins_right and not UNSPACED.match(right)
     if needs_space or MARK.match(right):  # 38.5 and 38.3 would be one number
         after = " " + after

@@ -36,9 +36,9 @@ def merge_equal_texts(candidates: Sequence[Candidate], number: int) -> list[Cand
 def restore_candidates(
     candidates: Sequence[Candidate], protected: Protected, number: int | None
 ) -> list[Candidate]:
-    """Returns the best `number` of a sentence's Candidates, with originals in place of symbols.
+    """Returns the best `number` of a sentence's Candidates, with originals in place of marks.
 
-    Texts with other symbols may then be equal: each is there once; see `merge_equal_texts`.
+    Texts with other marks may then be equal: each is there once; see `merge_equal_texts`.
 
     Args:
       candidates: the best score first.
@@ -54,17 +54,17 @@ def restore_candidates(
 
 
 def restored_text(text: str, protected: Protected | None) -> str:
-    """Returns a translation with originals in place of symbols, as it is printed.
+    """Returns a translation with originals in place of marks, as it is printed.
 
     Args:
       text: of a translation.
       protected: the sentence's Protected; None for one that has none.
     """
-    return spelling.printed(restore(text, protected).text) if protected else text
+    return spelling.printed(restore(text, protected)) if protected else text
 
 
 def restore_sentences(context: Context, chunk: Sequence[Sentence]) -> None:
-    """Puts originals in place of symbols and marks: the stage after placement."""
+    """Puts originals in place of marks: the stage after placement."""
     number = None if context.options.sampling else context.options.n_best
     for sentence in chunk:
         if sentence.protected:

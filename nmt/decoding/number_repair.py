@@ -1,6 +1,6 @@
-"""Numbers whose digits come out wrong, in a run that has learned no symbols for them.
+"""Numbers whose digits come out wrong.
 
-The network reads such a number, because it may have to write it in another form: 15.000 becomes
+The network reads a number, because it may have to write it in another form: 15.000 becomes
 15,000. A number of the translation that the source lacks is taken for the garbled form of one that
 is missing: this takes its place. Where there is none, the sentence is searched for again without
 the missing number, which is put in as what the network never reads.
@@ -125,11 +125,11 @@ def _repair_sentence(context: Context, sentence: Sentence, hides_all: bool) -> _
     """
     if not sentence.numbers:
         return None
-    _, spells_numbers = context.tokenizer.protection
+    protector, spells_numbers = context.protector, context.tokenizer.spells_numbers
     lost: set[str] = set()
     doubtful: set[str] = set()
     for rank, candidate in enumerate(sentence.candidates):
-        repaired = repair(candidate.text, sentence.numbers, context.protector, spells_numbers)
+        repaired = repair(candidate.text, sentence.numbers, protector, spells_numbers)
         if repaired.text.startswith(sentence.prefix_text):  # which may hold another number
             sentence.candidates[rank] = candidate.with_text(repaired.text)
         lost |= {*repaired.lost}
@@ -138,11 +138,11 @@ def _repair_sentence(context: Context, sentence: Sentence, hides_all: bool) -> _
         return None
     hidden = lost or doubtful
     if hides_all:
-        hidden = {number.original for number in context.protector.numbers(sentence.text)}
+        hidden = {number.original for number in protector.numbers(sentence.text)}
     without = dataclasses.replace(sentence, candidates=[])
     sources.protect(context, without, [*hidden])
     if not without.prefix or without.given_prefix:
-        sources.protect_prefix(context, without)
+        sources.protect_prefix(without)
     return _Retry(sentence, without, bool(lost))
 
 

@@ -1,13 +1,13 @@
 """The pipeline: text to translations, as stages that fill in Sentences, in this order.
 
     split, protect, encode    sources.py          the text that the network reads, and its ids
-    search                    candidates.py       translations with symbols
+    search                    candidates.py       translations of what it reads
     repair                    number_repair.py    numbers whose digits came out wrong
-    place                     placement.py        terms, and symbols that came too late
+    place                     placement.py        terms that are missing
     estimate                  confidence.py       how sure it is, if that is asked for
     score tokens              tokens.py           if they are asked for
     put in                    hidden_spans.py     what the network has not read
-    restore                   n_best.py           what symbols stand for
+    restore                   n_best.py           what marks stand for
     align                     alignment.py        if word links are asked for
     join                      here                translations of lines from those of sentences
 

@@ -1,12 +1,8 @@
-"""Putting into a translation what it lacks: terms, and symbols that came after its end.
+"""Putting into a translation the terms that it lacks.
 
-The network has read the whole source, so it decides on the place:
-
-- A term takes the place of a word that attends to the term of the source: in "My father cooks.",
-  "dad" replaces "father".
-- A symbol that the search had to put after the full stop moves to between two words.
-
-Of several places, the one of the likeliest translation is taken.
+The network has read the whole source, so it decides on the place: a term takes the place of a word
+that attends to the term of the source. In "My father cooks.", "dad" replaces "father". Of several
+places, the one of the likeliest translation is taken.
 """
 
 from __future__ import annotations
@@ -22,32 +18,24 @@ from nmt.decoding.context import Context
 from nmt.decoding.sentence import Candidate, Sentence, SpanLink
 from nmt.text import scripts
 from nmt.text.glossary import capitalize, take_out_terms
-from nmt.text.protected import SYMBOL, SYMBOL_END, SYMBOL_START, SYMBOLS
 from nmt.text.scripts import SENTENCE_ENDS, UNSPACED
 
 MAX_PHRASES = 16  # of a sentence, for which a place is sought
 MAX_PLACES = 64  # of a phrase, whose translations are scored
 
-# "father" and "s" in "father's" are words here, "0" in a symbol is none.
-WORD = re.compile(rf"(?<!{SYMBOL_START})(?:{scripts.WORD})(?!{SYMBOL_END})")
+WORD = re.compile(scripts.WORD)  # "father" and "s" in "father's" are words here
 # At the end of a text, ' is no apostrophe.
 CLOSING = re.escape(f"{scripts.CLOSING_SIGNS}'")
 END_OF_SENTENCE = re.compile(rf"\s*[{SENTENCE_ENDS}]+[{CLOSING}]*\s*$")
-LATE_SYMBOLS = re.compile(rf"(?<=[{SENTENCE_ENDS}])[{CLOSING}]*((?:\s*{SYMBOL.pattern})+)\s*$")
 
 
 class Phrase(NamedTuple):
     """What a translation is to hold."""
 
     text: str
-    start: int  # in the source: of the term that it translates, or of the symbol
+    start: int  # in the source: of the term that it translates
     end: int
     other_targets: tuple[str, ...] = ()  # texts that are as good
-
-    @property
-    def is_symbol(self) -> bool:
-        """Whether it is one of protected.SYMBOLS."""
-        return bool(SYMBOL.fullmatch(self.text))
 
 
 @dataclasses.dataclass
@@ -56,7 +44,7 @@ class Slot:
 
     sentence: Sentence
     rank: int  # of the candidate
-    text: str  # of the candidate, without what came after its end
+    text: str  # of the candidate
     phrases: list[Phrase]  # that are to be put into it, the first one next
 
     def texts(self, links: list[SpanLink]) -> list[str]:
@@ -71,10 +59,7 @@ class Slot:
         phrase, added = self.phrases[0], self.phrases[0].text
         if len(self.phrases) > MAX_PHRASES:
             added = " ".join(phrase.text for phrase in self.phrases)
-            texts = insertions(self.text, added, 1.0)[:1]
-        elif phrase.is_symbol:
-            share = phrase.start / len(self.sentence.source_text)
-            texts = insertions(self.text, added, share)
+            texts = [with_phrase(self.text, added)]
         else:
             texts = self._replacements(phrase, links)
         texts = [text for text in texts if text.startswith(self.sentence.prefix_text)]
@@ -94,7 +79,7 @@ class Slot:
             for text in replacements(self.text, translation, spans)
         ]
         texts = [text for text in texts if len(missing_terms(text, self.sentence)) < known]
-        return texts or insertions(self.text, phrase.text, 1.0)[:1]
+        return texts or [with_phrase(self.text, phrase.text)]
 
     def take(self, texts: list[str], log_probabilities: list[float]) -> None:
         """Takes the likeliest of `texts` that lack the fewest terms.
@@ -103,12 +88,10 @@ class Slot:
         """
         missing = [missing_terms(text, self.sentence) for text in texts]
         best = min(range(len(texts)), key=lambda i: (len(missing[i]), -log_probabilities[i]))
-        waiting = self.phrases[1:] if len(self.phrases) <= MAX_PHRASES else []
-        symbols = [phrase for phrase in waiting if phrase.is_symbol]
-        if not self.phrases[0].is_symbol and len(missing[best]) >= len(self.phrases):
+        if len(missing[best]) >= len(self.phrases):
             self.phrases = []
             return
-        self.text, self.phrases = texts[best], symbols + missing[best]
+        self.text, self.phrases = texts[best], missing[best]
         candidate = self.sentence.candidates[self.rank]
         self.sentence.candidates[self.rank] = candidate.with_text(self.text)
 
@@ -154,34 +137,13 @@ def _place_next_phrases(context: Context, waiting: list[Slot]) -> None:
 
 def slots(sentence: Sentence) -> list[Slot]:
     """Returns a Slot for each candidate of a sentence that lacks phrases."""
-    if not sentence.terms and not SYMBOL.search(sentence.source_text):
+    if not sentence.terms:
         return []
     sentence_slots = []
     for rank, candidate in enumerate(sentence.candidates):
-        text, symbols = take_back_symbols(candidate.text, sentence.source_text)
-        if phrases := symbols + missing_terms(text, sentence):
-            sentence_slots.append(Slot(sentence, rank, text, phrases))
+        if phrases := missing_terms(candidate.text, sentence):
+            sentence_slots.append(Slot(sentence, rank, candidate.text, phrases))
     return sentence_slots
-
-
-def take_back_symbols(text: str, source: str) -> tuple[str, list[Phrase]]:
-    """Returns a translation without the symbols after its end, and these as Phrases.
-
-    Symbols stay there if the source ends with some, too.
-
-    Args:
-      text, source: of a candidate and of its sentence, with symbols.
-    """
-    late = LATE_SYMBOLS.search(text)
-    if not late or LATE_SYMBOLS.search(source):
-        return text, []
-    symbols = [SYMBOLS[int(number)] for number in SYMBOL.findall(late[1])]
-    starts = [max(source.find(symbol), 0) for symbol in symbols]
-    phrases = [
-        Phrase(symbol, start, start + len(symbol))
-        for symbol, start in zip(symbols, starts, strict=True)
-    ]
-    return text[: late.start(1)], phrases
 
 
 def missing_terms(text: str, sentence: Sentence) -> list[Phrase]:
@@ -203,28 +165,18 @@ def replacements(text: str, phrase: str, spans: list[tuple[int, int]]) -> list[s
     ]
     words = [word for word in words if len(word[0]) > 1 or UNSPACED.match(word[0])] or words
     if not words:
-        return insertions(text, phrase, 1.0)[:1]
+        return [with_phrase(text, phrase)]
     return [
         text[: word.start()] + _cased(phrase, word[0], word.start()) + text[word.end() :]
         for word in words[:MAX_PLACES]
     ]
 
 
-def insertions(text: str, phrase: str, share: float) -> list[str]:
-    """Returns a text with a phrase before its end, and before each of its words.
-
-    Args:
-      share: of the text, near which the phrase is expected: of a long text, only words there count.
-    """
+def with_phrase(text: str, phrase: str) -> str:
+    """Returns a text with a phrase before its end."""
     match = END_OF_SENTENCE.search(text)
     end = match.start() if match else len(text)
-    starts = [word.start() for word in WORD.finditer(text, 0, end)]
-    starts.sort(key=lambda start: abs(start - share * len(text)))
-    before = [
-        f"{text[:start]}{phrase}{'' if UNSPACED.match(text, start) else ' '}{text[start:]}"
-        for start in starts[: MAX_PLACES - 1]
-    ]
-    return [f"{text[:end].rstrip()} {phrase}{text[end:]}".lstrip(), *before]
+    return f"{text[:end].rstrip()} {phrase}{text[end:]}".lstrip()
 
 
 def _cased(phrase: str, word: str, start: int) -> str:

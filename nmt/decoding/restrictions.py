@@ -1,7 +1,6 @@
 """What the tokens of a translation must be, and must not be: the same for every search.
 
-Shapes in comments as in transformer_model.py, K hypotheses, L positions, P tokens of a prefix and N
-symbols.
+Shapes in comments as in transformer_model.py, K hypotheses, L positions, P tokens of a prefix.
 """
 
 import dataclasses
@@ -11,7 +10,6 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from nmt.decoding import repetition as repetitions
-from nmt.decoding.copied_symbols import CopiedSymbols, forbid
 from nmt.decoding.search_options import EXTRA_TOKENS, Repetition
 from transformer_model import END, MASKED, PAD
 
@@ -28,7 +26,6 @@ class RowRestrictions(NamedTuple):
 
     limits: tf.Tensor  # (B,) int32: the most tokens of a translation; 0 for an empty source
     prefix: tf.Tensor  # (B, P) int32: what it begins with, PAD after it; (B, 0) for anything
-    required: tf.Tensor  # (B, N) int32: how often it must hold each symbol; (B, 0) without symbols
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -40,8 +37,6 @@ class Restrictions:
 
     prefix: tf.Tensor | None = None  # ids (B, P) that translations begin with, PAD after them
     repetition: Repetition | None = None  # what a translation may repeat; None for anything
-    symbols: CopiedSymbols | None = None  # that it holds as often as its source
-    forbidden: range = range(0)  # tokens that never follow
     extra_tokens: int = EXTRA_TOKENS  # that it may have beyond those of its source
     on_step: OnStep | None = None  # called before each step
 
@@ -59,7 +54,6 @@ class Restrictions:
         return RowRestrictions(
             limits=self._limits(inp),
             prefix=empty if self.prefix is None else self.prefix,
-            required=empty if self.symbols is None else self.symbols.count(inp),
         )
 
     def _limits(self, inp: tf.Tensor) -> tf.Tensor:
@@ -88,10 +82,6 @@ class Restrictions:
             restricted = tf.where(may_continue | is_end, restricted, restricted + MASKED)
         if self.repetition is not None:
             restricted = repetitions.restrict(self.repetition, restricted, ids, position)
-        restricted = forbid(restricted, self.forbidden)
-        if self.symbols is not None:
-            left = rows.limits - position  # (B,) tokens
-            restricted = self.symbols.restrict(restricted, ids, rows.required, left)
         if self.prefix is None:
             return restricted
 

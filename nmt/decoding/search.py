@@ -5,7 +5,6 @@ see engines/tensorflow.py.
 """
 
 from collections.abc import Callable
-from functools import partial
 
 import tensorflow as tf
 
@@ -51,15 +50,12 @@ def search(
     return beam_search(transformer, inp, options.beam, alpha, n_best, restrictions, extra_positions)
 
 
-def simplest_search(
-    transformer: Transformer, restrictions: Restrictions
-) -> Callable[[Transformer, tf.Tensor], Hypotheses]:
+def simplest_search(transformer: Transformer) -> Callable[[Transformer, tf.Tensor], Hypotheses]:
     """Returns the function that finds one translation each of source ids (B, S), for a graph.
 
     Args:
       transformer: which it will be called with.
-      restrictions: of the tokens; a network that predicts all tokens in one pass has none.
     """
     if variant_of(transformer).limitation:
         return non_autoregressive.search
-    return partial(greedy_search, restrictions=restrictions)
+    return greedy_search

@@ -7,7 +7,6 @@ import tensorflow as tf
 
 from nmt import UserError
 from nmt.decoding.attention import KINDS
-from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.engines.engine import OnToken
 from nmt.decoding.hypotheses import Hypotheses, length_penalty
 from nmt.decoding.likelihoods import TokenLikelihoods, log_probabilities, token_likelihoods
@@ -33,7 +32,6 @@ class Searcher:
       transformer: a Transformer.
       options: SearchOptions.
       ensemble: other Transformers of the same vocabulary; their probabilities are averaged.
-      symbol_ids: of the vocabulary's symbols, which a translation holds as often as its source.
     """
 
     def __init__(
@@ -41,11 +39,9 @@ class Searcher:
         transformer: Transformer,
         options: SearchOptions,
         ensemble: tuple[Transformer, ...] = (),
-        symbol_ids: range = range(0),
     ):
         self.transformer, self.options = transformer, options
         self._members = (transformer, *ensemble)
-        self._symbols = CopiedSymbols(symbol_ids)
         layers = len(transformer.decoder.dec_layers)
         self.last_cross_attention = KINDS["cross"].layer.format(layers)  # name of its weights
         self._reports = StepReports()
@@ -66,7 +62,6 @@ class Searcher:
         scored: bool,
         reports: bool = False,
         has_prefixes: bool = False,
-        has_symbols: bool = False,
     ) -> Hypotheses:
         """Returns the Hypotheses of the search, or of the samples, that the options choose.
 
@@ -79,13 +74,10 @@ class Searcher:
           reports: whether steps report. Else no step calls Python.
           has_prefixes: whether `prefix` holds any. Else no step looks for it, which would take a
             tenth more time for a single sentence.
-          has_symbols: whether a source holds symbols. Else no translation may.
         """
         restrictions = Restrictions(
             prefix=prefix if has_prefixes else None,
             repetition=self.options.repetition,
-            symbols=self._symbols if has_symbols else None,
-            forbidden=range(0) if has_symbols else self._symbols.ids,
             on_step=self._reports.on_step(report) if reports else None,
         )
         transformers = self._members if len(self._members) > 1 else self.transformer
@@ -147,10 +139,9 @@ class Searcher:
             if has_prefixes or reports:
                 raise UserError("--plain takes no prefix, and reports no steps; leave it out")
             return self._search_plainly(pad(sources))
-        has_symbols = any(self._symbols.are_in(source) for source in sources)
         if reports:  # one graph for all: tracing takes longer than a step that looks for nothing
-            has_prefixes, has_symbols = True, bool(self._symbols.ids)
-        needs_scores = self.options.beam > 1 or has_symbols or has_prefixes
+            has_prefixes = True
+        needs_scores = self.options.beam > 1 or has_prefixes
         with self._reports.number_of(on_token) as number:
             return self.searched(
                 pad(sources),
@@ -160,7 +151,6 @@ class Searcher:
                 scored=scored or needs_scores or self.options.repetition is not None,
                 reports=reports,
                 has_prefixes=has_prefixes,
-                has_symbols=has_symbols,
             )
 
     def _search_plainly(self, inp: np.ndarray) -> Hypotheses:

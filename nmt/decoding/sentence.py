@@ -80,7 +80,7 @@ class Sentence:
 
     text: str  # with the tags that begin its line
     space: str  # the white space after it in the line
-    # The text with symbols and marks, and what they stand for; see text/protected.py.
+    # The text with marks, and what they stand for; see text/protected.py.
     protected: Protected | None = None
     # The normal form of that without marks, and what they were. Of a text that is nothing but
     # marks, the translation, which no search is needed for.
@@ -91,12 +91,12 @@ class Sentence:
     terms: list[Span] = field(default_factory=list)
     # Ids, START first and END last.
     source: list[int] = field(default_factory=list)
-    # What the translation begins with, as it was given and with symbols, and the ids of that; often
-    # nothing. A prefix that was given as ids has no given_prefix.
+    # What the translation begins with, as it was given and in its normal form, and the ids of that;
+    # often nothing. A prefix that was given as ids has no given_prefix.
     given_prefix: str = ""
     prefix_text: str = ""
     prefix: list[int] = field(default_factory=list)
-    # The best first; samples in the order drawn. Their texts have symbols until they are restored.
+    # The best first; samples in the order drawn. Their texts have marks until they are restored.
     candidates: list[Candidate] = field(default_factory=list)
     # Of the best candidate, without what the network has not read: ids, START first; its tokens;
     # and the links of its words.

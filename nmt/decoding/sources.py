@@ -12,7 +12,7 @@ from nmt.decoding import hidden_spans
 from nmt.decoding.context import Context
 from nmt.decoding.sentence import NOTHING_HIDDEN, HiddenText, Sentence
 from nmt.text import sentences, spelling
-from nmt.text.protected import SYMBOL, restore
+from nmt.text.protected import restore
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 
@@ -71,8 +71,8 @@ def without_tags(context: Context, text: str) -> str:
 
 
 def _has_words(context: Context, text: str) -> bool:
-    """Returns whether a text holds letters besides language tags and symbols."""
-    return any(map(str.isalpha, SYMBOL.sub("", without_tags(context, text))))
+    """Returns whether a text holds letters besides language tags."""
+    return any(map(str.isalpha, without_tags(context, text)))
 
 
 def encode(context: Context, chunk: Sequence[Sentence]) -> None:
@@ -99,7 +99,7 @@ def begin_lines(context: Context, lines: list[list[Sentence]], prefixes: Sequenc
     begun = [(line[0], prefix) for line, prefix in zip(lines, prefixes, strict=True) if prefix]
     for first, prefix in begun:
         first.given_prefix = prefix
-        protect_prefix(context, first)
+        protect_prefix(first)
     firsts = [first for first, _ in begun]
     texts = [first.prefix_text for first in firsts]
     ids = context.tokenizer.target.encode(texts, MAX_SOURCE_TOKENS)
@@ -107,16 +107,13 @@ def begin_lines(context: Context, lines: list[list[Sentence]], prefixes: Sequenc
         first.prefix = context.tokenizer.target.text_ids(prefix_ids)
 
 
-def protect_prefix(context: Context, sentence: Sentence) -> None:
-    """Fills in what a translation begins with, with the symbols of the source's spans."""
-    prefix = sentence.given_prefix
-    if sentence.protected and prefix:
-        begun = context.protector.protect_prefix(prefix, sentence.protected)
-        sentence.protected = begun._replace(text=sentence.protected.text)
-        sentence.hidden = hidden_spans.without_begun(sentence.hidden, prefix, begun.hidden)
-        if sentence.verbatim and not restore(sentence.verbatim, begun).text.startswith(prefix):
-            sentence.verbatim = hidden_spans.behind(prefix, sentence.verbatim, begun.hidden)
-        prefix = begun.text
+def protect_prefix(sentence: Sentence) -> None:
+    """Fills in what a translation begins with, and leaves out the source's spans that it holds."""
+    prefix, protected = sentence.given_prefix, sentence.protected
+    if protected and prefix:
+        sentence.hidden = hidden_spans.without_begun(sentence.hidden, prefix, protected.hidden)
+        if sentence.verbatim and not restore(sentence.verbatim, protected).startswith(prefix):
+            sentence.verbatim = hidden_spans.behind(prefix, sentence.verbatim, protected.hidden)
     sentence.prefix_text = spelling.trimmed(prefix)
 
 

@@ -10,7 +10,7 @@ from nmt.decoding.context import Context
 from nmt.decoding.engines.engine import IdPair, TokenLikelihood
 from nmt.decoding.sentence import Sentence, TokenScore
 from nmt.text import spelling
-from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
+from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 
 def id_pair(sentence: Sentence) -> IdPair:
@@ -45,25 +45,6 @@ def _token_scores(
     return scores
 
 
-def shown_names(tokenizer: Tokenizer, sentence: Sentence, ids: Sequence[int]) -> list[str]:
-    """Returns the tokens of ids of a source or a target; what a symbol stands for in its place.
-
-    Args:
-      tokenizer: of that side.
-      sentence: the Sentence.
-      ids: of one side of it.
-    """
-    names, symbols = tokenizer.tokens(ids), tokenizer.symbol_ids
-    if not (symbols and sentence.protected):
-        return names
-    originals = sentence.protected.originals
-    waiting = [iter(originals[number :: len(symbols)]) for number in range(len(symbols))]
-    return [
-        next(waiting[token - symbols.start], "") if token in symbols else name
-        for token, name in zip(ids, names, strict=True)
-    ]
-
-
 def attention(context: Context, line: str, sentence: Sentence) -> Attention:
     """Returns the Attention of one pass over a translated Sentence.
 
@@ -77,8 +58,8 @@ def attention(context: Context, line: str, sentence: Sentence) -> Attention:
     pair = IdPair(sentence.source[:MAX_SOURCE_TOKENS], sentence.target or empty)
     (attended,) = context.engine.attend([pair], every_layer=True)
     return Attention(
-        shown_names(tokenizer, sentence, pair.source),
-        shown_names(tokenizer.target, sentence, attended.outputs),
+        tokenizer.tokens(pair.source),
+        tokenizer.target.tokens(attended.outputs),
         attended.weights,
         (spelling.trimmed(line), sentence.translation),
     )
@@ -87,10 +68,8 @@ def attention(context: Context, line: str, sentence: Sentence) -> Attention:
 def ids_of_translation(context: Context, sentence: Sentence) -> list[int]:
     """Returns the ids of the whole translation of a Sentence, START first.
 
-    For a reader of the plain source, who knows symbols but no marks: what the network has not read
-    is there, too.
+    For a reader of the plain source: what the network has not read is there, too.
     """
     if not (sentence.hidden.spans or sentence.verbatim) or sentence.protected is None:
         return sentence.target
-    text = context.protector.protect_prefix(sentence.translation, sentence.protected).text
-    return context.tokenizer.target.encode([text])[0]
+    return context.tokenizer.target.encode([sentence.translation])[0]

@@ -91,8 +91,7 @@ class Translator:
             raise UserError(f"{engine.limitation}: leave --glossary out")
         if engine.options.confidence and estimator is None:
             raise UserError(NOT_CALIBRATED)
-        learned, _ = tokenizer.protection
-        protector = Protector(patterns, glossary, tokenizer.words, learned if protect else ())
+        protector = Protector(patterns, glossary, tokenizer.words)
         tags = sentences.tags(text.symbols)
         self.context = Context(
             engine, tokenizer, protector, protect, text.language, tags, engine.options, estimator
@@ -336,14 +335,8 @@ class Translator:
 
     def score(self, pairs: Iterable[tuple[str, str]]) -> Iterator[float]:
         """Yields the log-probability of each of `pairs`, in order; see given_pairs.score."""
-        if self.context.protects and self.context.tokenizer.symbol_ids:
-            pairs = itertools.starmap(self.protector.protect_pair, pairs)
         return given_pairs.score(self.context, pairs)
 
     def align(self, pairs: Iterable[tuple[str, str]], cut: bool = False) -> Iterator[Links]:
-        """Yields the word links of each of `pairs`, in order; see given_pairs.align.
-
-        Unlike `score`, it protects nothing: a symbol may stand for several words, or divide one,
-        so that links of the protected text would not be those of the words as given.
-        """
+        """Yields the word links of each of `pairs`, in order; see given_pairs.align."""
         return given_pairs.align(self.context, pairs, cut)

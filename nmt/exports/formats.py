@@ -27,7 +27,6 @@ class Format(NamedTuple):
     file_name: str  # in export/ of the run
     quantizations: tuple[str, ...] = ()
     has_languages: bool = False  # its files name the languages
-    protects: bool = False  # it copies what must not change, if the run has learned to
 
     @property
     def write(self) -> Exporter:
@@ -43,6 +42,6 @@ FORMATS = {
     "huggingface": Format("hugging_face", "huggingface", has_languages=True),
     "argos": Format("argos", "package.argosmodel", ("int8", "float16"), has_languages=True),
     "litert": Format("litert", "litert", ("int8",)),
-    "html": Format("html_file", "translator.html", has_languages=True, protects=True),
+    "html": Format("html_file", "translator.html", has_languages=True),
 }
 FORMATS_WITH_LANGUAGES = sorted(name for name, form in FORMATS.items() if form.has_languages)

@@ -134,21 +134,15 @@ def configuration(transformer: Transformer) -> dict[str, Any]:
 
 
 def generation(card: ModelCard, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Returns generation_config.json, which never generates a symbol: no text is protected here.
-
-    Args:
-      card: of the model.
-      tokenizer: the Tokenizer, with symbols or without.
-    """
+    """Returns generation_config.json."""
     of_beam = {"length_penalty": card.length_penalty} if card.beam > 1 else {}  # else a warning
-    never = [*tokenizer.symbol_ids]
-    if tokenizer.tag or tokenizer.has_two_models:  # an imported network has learned neither
-        never += [PAD, START]
-    of_symbols = {"suppress_tokens": never} if never else {}
+    # An imported network has not learned that neither follows.
+    is_imported = tokenizer.tag or tokenizer.has_two_models
+    never = {"suppress_tokens": [PAD, START]} if is_imported else {}
     return {
         "num_beams": card.beam,
         **of_beam,
-        **of_symbols,
+        **never,
         "max_length": MAX_TOKENS // 2,
         "pad_token_id": PAD,
         "bos_token_id": START,

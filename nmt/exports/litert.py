@@ -11,8 +11,6 @@ from pathlib import Path
 import tensorflow as tf
 
 from nmt import UserError, output
-from nmt.decoding.copied_symbols import CopiedSymbols
-from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import simplest_search
 from nmt.exports.ctranslate2_model import write_tokenizer
 from nmt.exports.exported_model import Export
@@ -27,18 +25,14 @@ class FixedWidths(tf.Module):
     Args:
       transformer: the network.
       widths: of the sources, in tokens.
-      symbol_ids: of the vocabulary's symbols, which a translation holds as often as its source.
     """
 
-    def __init__(
-        self, transformer: Transformer, widths: tuple[int, ...], symbol_ids: range = range(0)
-    ):
+    def __init__(self, transformer: Transformer, widths: tuple[int, ...]):
         super().__init__()
         self.transformer = transformer
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
-        symbols = CopiedSymbols(symbol_ids) if symbol_ids else None
-        self.search = simplest_search(transformer, Restrictions(symbols=symbols))
+        self.search = simplest_search(transformer)
         self.functions = {f"translate_{width}": self.function(width) for width in widths}
 
     def function(self, width: int) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:
@@ -65,7 +59,7 @@ def write(path: Path, export: Export) -> None:
     """
     if export.quantization not in (None, "int8"):
         raise UserError(f"--quantization {export.quantization}: LiteRT takes int8, or none")
-    module = FixedWidths(export.transformer, WIDTHS, export.tokenizer.symbol_ids)
+    module = FixedWidths(export.transformer, WIDTHS)
     with output.new(path) as unfinished, tempfile.TemporaryDirectory() as folder:
         tf.saved_model.save(module, folder, signatures=module.functions)
         converter = tf.lite.TFLiteConverter.from_saved_model(

@@ -1,13 +1,11 @@
 """Export as a SavedModel, which holds network, tokenizer and search: strings to strings."""
 
-import dataclasses
 from collections.abc import Callable
 from pathlib import Path
 
 import tensorflow as tf
 
 from nmt import output
-from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.restrictions import Restrictions
 from nmt.decoding.search import beam_search, sample, simplest_search
@@ -47,9 +45,7 @@ class SavedTranslator(tf.Module):
         self.tokenizer = tokenizer
         self.sources = GraphTokenizer(tokenizer)
         self.targets = GraphTokenizer(tokenizer.target)
-        symbols = CopiedSymbols(tokenizer.symbol_ids) if tokenizer.symbol_ids else None
-        self.restrictions = Restrictions(symbols=symbols)
-        self.search: Search = simplest_search(transformer, self.restrictions)
+        self.search: Search = simplest_search(transformer)
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
 
@@ -63,7 +59,7 @@ class SavedTranslator(tf.Module):
         """The translations of beam search."""
 
         def search(transformer: Transformer, inp: tf.Tensor) -> Hypotheses:
-            return beam_search(transformer, inp, BEAM, ALPHA, restrictions=self.restrictions)
+            return beam_search(transformer, inp, BEAM, ALPHA)
 
         return self.translate(sentences, search)
 
@@ -77,7 +73,7 @@ class SavedTranslator(tf.Module):
             prefixes = tf.identity(prefixes)
         ids = self.targets.encode(prefixes)  # ragged (B, P + 2)
         ids = ids[:, 1:-1].to_tensor()  # no START, no END
-        restrictions = dataclasses.replace(self.restrictions, prefix=ids)
+        restrictions = Restrictions(prefix=ids)
 
         def search(transformer: Transformer, inp: tf.Tensor) -> Hypotheses:
             return beam_search(transformer, inp, BEAM, ALPHA, restrictions=restrictions)
@@ -100,7 +96,7 @@ class SavedTranslator(tf.Module):
         first = tf.zeros_like(sentences, tf.int32)  # the number of the sample of each sentence
 
         def search(transformer: Transformer, inp: tf.Tensor) -> Hypotheses:
-            return sample(transformer, inp, sampling, first, restrictions=self.restrictions)
+            return sample(transformer, inp, sampling, first)
 
         return self.translate(sentences, search)
 

@@ -30,7 +30,7 @@ def write_run(path: Path, model: ImportedModel) -> Transformer:
     imported = vocabulary.imported(model.name, model.license)
     source, target = vocabulary.source.model, vocabulary.target.model
     two = vocabulary.has_two_models
-    tokenizer = Tokenizer(source, False, None, imported, target if two else None)
+    tokenizer = Tokenizer(source, imported, target if two else None)
     transformer = build_transformer(
         model.options, imported.entries, target_vocab_size=imported.target_entries
     )

@@ -17,9 +17,7 @@ from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[att
 from nmt import UserError
 from nmt.imports.model_configuration import SpecialIds
 from nmt.imports.model_folder import ModelFolder
-from nmt.messages import log
 from nmt.text.imported import Imported
-from nmt.text.protected import SYMBOLS
 from nmt.text.special_tokens import END, PAD, START, UNKNOWN
 
 KIND = ModelProto.SentencePiece
@@ -71,10 +69,6 @@ def read_vocabulary(folder: ModelFolder, ids: SpecialIds, tag: str | None) -> Vo
         names = [piece.piece for piece in parse(folder, "tokenizer.model").pieces]
         side = Side(names, [*range(len(names))], model)
         check_tag(folder, [], tag)
-        if SYMBOLS[0] in names:
-            log.warning(
-                "What it has learned to copy by symbols is kept by placement in an imported model."
-            )
         return Vocabulary(side, side)
     entries = read_entries(folder, "vocab.json")
     separate = folder.json_of("tokenizer_config.json", is_optional=True).get("separate_vocabs")

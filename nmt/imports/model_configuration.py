@@ -150,7 +150,6 @@ def options_of(
     )
     training = dict(
         data_path=name,
-        protect="off",  # its vocabulary has no symbols
         epochs=EPOCHS,
         schedule="inverse-sqrt",
         warmup_steps=WARMUP_STEPS,

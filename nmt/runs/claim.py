@@ -11,7 +11,6 @@ from nmt.options import Options
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.text.imported import Imported
-from nmt.text.protected import Protection
 from nmt.training.changes import OF_BATCHES, ON_REQUEST, Change
 from nmt.training.run_folder import RunFolder
 
@@ -76,7 +75,7 @@ def claim(
     hashes: dict[str, str],
     parts: int = 1,
     origin: Origin | None = None,
-    protection: Protection | None = None,
+    spells_numbers: bool = False,
     imported: Imported | None = None,
     change: bool = False,
 ) -> Claim:
@@ -89,7 +88,7 @@ def claim(
       hashes: of the training data, by the names of HASH_LABELS without "_sha256".
       parts: of a batch on a device; see `devices.configure`. They are saved, not compared.
       origin: of the weights that the run begins with, if they are not new.
-      protection: what the run learns about what must not change.
+      spells_numbers: whether the text writes some numbers of the source as words.
       imported: the model that it, or the first of its parents, was made of.
       change: whether values of changes.ON_REQUEST may differ, which is recorded.
 
@@ -101,7 +100,7 @@ def claim(
         hashes["parent_sha256"] = origin.sha256
     parent = origin.path if origin else None
     claimed = Parameters(
-        options, corpus, hashes, parts, parent, machine.versions(), protection=protection,
+        options, corpus, hashes, parts, parent, machine.versions(), spells_numbers=spells_numbers,
         imported=imported,
     )  # fmt: skip
     if run.lost_parameters:
@@ -158,7 +157,7 @@ def _values(parameters: Parameters) -> dict[str, Any]:
 def as_begun(
     saved: Parameters, claimed: Parameters, changed: tuple[Change, ...] = ()
 ) -> Parameters:
-    """Returns `claimed` with the training scheme, protection and parent, if any, of the saved.
+    """Returns `claimed` with the training scheme, numbers and parent, if any, of the saved.
 
     And with the changes of both.
 
@@ -167,7 +166,7 @@ def as_begun(
     claimed = dataclasses.replace(
         claimed,
         training_scheme=saved.training_scheme,
-        protection=saved.protection,
+        spells_numbers=saved.spells_numbers,
         imported=saved.imported,
         changes=(*saved.changes, *changed),
     )

@@ -84,7 +84,7 @@ def _read(
     options = dataclasses.replace(run.parameters.options, **changed)
     if wrong := parameters.error_in_options(options.by_name()):
         raise UserError(wrong)
-    tokenizer = load_tokenizer(run, options.protect)
+    tokenizer = load_tokenizer(run)
     check_size(options, tokenizer.vocab_size, 4, tokenizer.target.vocab_size)
     return run, options, tokenizer
 
@@ -250,8 +250,7 @@ def load_translator(
       rows: sentences per batch; None for as many as suit their length.
       workers: batches translated in parallel; None for one per core (TensorFlow: at most four).
       split: translate each sentence of a line independently.
-      protect: copy numbers, placeholders and the like, if the run has learned to; see
-        docs/protecting.md.
+      protect: keep numbers, placeholders and the like; see docs/protecting.md.
       patterns: regular expressions of what must not change, either.
       glossary: a file of terms and their translations, source TAB target.
       beam: hypotheses followed per sentence, 1 for greedy search; None for the run's own.

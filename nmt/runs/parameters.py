@@ -12,7 +12,6 @@ from nmt.corpus.source import CorpusSource
 from nmt.neighbors import params
 from nmt.options import Options
 from nmt.text.imported import Imported
-from nmt.text.protected import KINDS, Protection
 from nmt.training.changes import Change
 
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
@@ -37,7 +36,7 @@ class Parameters:
     parent: str | None = None  # the path of the run that it began from
     versions: dict[str, str] = field(default_factory=dict)  # of the libraries that trained it last
     training_scheme: int = seeds.TRAINING_SCHEME  # that it began with; see seeds.py
-    protection: Protection | None = None  # what it has learned; None of a run older than that
+    spells_numbers: bool = False  # whether its text writes some numbers of the source as words
     imported: Imported | None = None  # the model that it, or the first of its parents, was made of
     changes: tuple[Change, ...] = ()  # with which it was resumed; see training/changes.py
 
@@ -56,19 +55,13 @@ class Parameters:
             "parts": self.parts,
             "training_scheme": self.training_scheme,
             "corpus": self.corpus.to_json(),
+            "spells_numbers": self.spells_numbers,
         }
-        protection = {"protection": self.protection._asdict()} if self.protection else {}
         imported = {"imported": self.imported._asdict()} if self.imported else {}
         changed = [change._asdict() for change in self.changes]
         changes = {"changes": changed} if changed else {}
-        what = self.options.by_name() | self.hashes | source | protection | imported | changes
+        what = self.options.by_name() | self.hashes | source | imported | changes
         return parent | what | versions
-
-
-def as_now(content: dict[str, Any]) -> dict[str, Any]:
-    """Returns the values of params.json in the form that they have now: `protect` was a boolean."""
-    protect = {True: "auto", False: "off"} if type(content.get("protect")) is bool else {}
-    return content | {"protect": protect[content["protect"]]} if protect else content
 
 
 def parse(content: Any) -> Parameters:
@@ -82,7 +75,7 @@ def parse(content: Any) -> Parameters:
     """
     if not isinstance(content, dict):
         raise UserError("is not an object")
-    values = params.values() | UNSAVED | as_now(content)
+    values = params.values() | UNSAVED | content
     if wrong := error_in_options(values):
         raise UserError(wrong)
     parts, xla = values["parts"], values["xla"]
@@ -97,6 +90,9 @@ def parse(content: Any) -> Parameters:
     corpus = CorpusSource.from_json(values.get("corpus"))
     if not all(map(CODE.fullmatch, corpus.languages)):
         raise UserError(f"languages are {[*corpus.languages]!r}, not codes such as pt and en")
+    spells_numbers = values.get("spells_numbers", False)
+    if type(spells_numbers) is not bool:
+        raise UserError(f"spells_numbers is {spells_numbers!r}")
     parent = values.get("parent")
     return Parameters(
         options=Options(**{row.name: values[row.name] for row in params.table()}),
@@ -106,24 +102,10 @@ def parse(content: Any) -> Parameters:
         parent=str(parent) if parent else None,
         versions=_versions_in(values),
         training_scheme=scheme,
-        protection=_protection_in(values),
+        spells_numbers=spells_numbers,
         imported=_imported_in(values),
         changes=_changes_in(values),
     )
-
-
-def _protection_in(values: dict[str, Any]) -> Protection | None:
-    """Returns the Protection that params.json holds; a UserError if it is damaged."""
-    if "protection" not in values:
-        return None
-    protection = values["protection"]
-    try:
-        learned, spells_numbers = protection["learned"], protection["spells_numbers"]
-        if not {*learned} <= KINDS.keys() or type(spells_numbers) is not bool:
-            raise ValueError
-    except (TypeError, KeyError, ValueError):
-        raise UserError(f"protection is {protection!r}") from None
-    return Protection(tuple(learned), spells_numbers)
 
 
 def _imported_in(values: dict[str, Any]) -> Imported | None:

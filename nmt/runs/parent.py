@@ -19,7 +19,6 @@ from nmt.runs.parameters import Parameters, in_effect
 from nmt.runs.run_tokenizer import load_tokenizer
 from nmt.runs.weights import choose_weights
 from nmt.text.imported import Imported
-from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints
 from nmt.training.checkpoint_files import paths as checkpoint_paths
@@ -57,15 +56,6 @@ class Parent(NamedTuple):
     def tokenizer(self) -> Tokenizer:
         """The Tokenizer; a UserError if it is not that of the run."""
         return load_tokenizer(self.run)
-
-    def protection(self, of_text: Protection) -> Protection:
-        """Returns what a run learns that begins with this one: its symbols mean what they did.
-
-        Args:
-          of_text: what its text teaches.
-        """
-        inherited = load_tokenizer(self.run, self.options.protect).protection.learned
-        return of_text._replace(learned=inherited) if inherited else of_text
 
     def initialize(self, transformer: Transformer) -> None:
         """Sets the weights of a Transformer of the same sizes to the parent's.
@@ -137,13 +127,10 @@ def inherit(
 
     Raises:
       UserError: a flag names another size or tokenizer than the other run has. More symbols may be
-        named, also by --protect where the other run has --no-protect.
+        named.
     """
     given = dict(given)
     symbols = merge_symbols(inherited.symbols, given.pop("symbols", ""))
-    protect = given.pop("protect", inherited.protect)
-    if inherited.protect != "off" and protect == "off":
-        raise UserError("--no-protect: the run that --from names has symbols; leave the flag out")
     wanted = dataclasses.replace(inherited, **given)
     for name in FIXED:
         if in_effect(name, wanted) != in_effect(name, inherited):
@@ -157,7 +144,7 @@ def inherit(
         if inherited.tokenize != "none":  # else the text is tokenized, the new one, too
             values = dataclasses.replace(values, tokenize=options.tokenize)
     fixed = {name: getattr(inherited, name) for name in FIXED}
-    fixed |= dict(symbols=symbols, protect=protect)
+    fixed |= dict(symbols=symbols)
     return dataclasses.replace(values, **(given | fixed))
 
 

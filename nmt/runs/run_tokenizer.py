@@ -5,7 +5,6 @@ from nmt.machine import memory
 from nmt.options import Options
 from nmt.runs.folder import Run
 from nmt.text.imported import Imported
-from nmt.text.protected import Protection
 from nmt.text.tokenizer import Tokenizer
 from nmt.training.run_folder import read_file
 
@@ -35,27 +34,25 @@ def check_size(
 
 
 def load_tokenizer(
-    run: Run, protect: str = "auto", protection: Protection | None = None,
-    imported: Imported | None = None,
-) -> Tokenizer:  # fmt: skip
+    run: Run, spells_numbers: bool | None = None, imported: Imported | None = None
+) -> Tokenizer:
     """Returns the Tokenizer of a run; a UserError if its file is missing or damaged.
 
     Args:
       run: the folder.Run.
-      protect: its option `protect`.
-      protection: of a new run; None for that of its parameters.
+      spells_numbers: of a new run, see Parameters; None for that of its parameters.
       imported: of a new run, the model whose vocabulary it inherits; None for that of its
         parameters.
     """
-    if protection is None and run.has_weights and run.saved_parameters:
-        protection = run.saved_parameters.protection
+    if spells_numbers is None and run.has_weights and run.saved_parameters:
+        spells_numbers = run.saved_parameters.spells_numbers
     if imported is None and run.has_weights and run.saved_parameters:
         imported = run.saved_parameters.imported
     try:
         model, target_model = read_file(run.tokenizer), None
         if imported and imported.has_two_models:
             target_model = read_file(run.target_tokenizer)
-        tokenizer = Tokenizer(model, protect != "off", protection, imported, target_model)
+        tokenizer = Tokenizer(model, imported, target_model, bool(spells_numbers))
     except (OSError, RuntimeError, ValueError, IndexError):
         tokenizer = None
     saved = (

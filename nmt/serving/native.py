@@ -43,7 +43,6 @@ from nmt.serving.operations import (
 )
 from nmt.serving.service import Service, TextQuery
 from nmt.text import spelling
-from nmt.text.protected import SYMBOL
 
 MAX_TERMS, MAX_TERM_CHARACTERS = 200, 200  # of a request's glossary
 MAX_PREFIX_TOKENS = 500  # of a sentence
@@ -84,7 +83,7 @@ class GlossaryField(Field):
 def _check_term(text: Any) -> None:
     """Raises a RefusedError if a term of a glossary, or a translation, is none."""
     checked_texts(text if isinstance(text, str) else 0, "each term of glossary")
-    if spelling.is_blank(text) or SYMBOL.search(text):
+    if spelling.is_blank(text):
         raise RefusedError(400, "glossary has a term or a translation that is no text")
     if len(text) > MAX_TERM_CHARACTERS:
         raise RefusedError(413, f"glossary: at most {MAX_TERM_CHARACTERS} characters a term")

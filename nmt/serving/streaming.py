@@ -83,11 +83,11 @@ def finished(translator: Translator, number: int, sentence: Sentence) -> Finishe
     (attended,) = context.engine.attend([pair])
     target = pair.target[1:]
     tokenizer = context.tokenizer
-    names = tokens.shown_names(tokenizer.target, sentence, target)
+    names = tokenizer.target.tokens(target)
     streamed = []
     for token, name, likelihood in zip(target, names, score.tokens, strict=True):
         ids = [token_id for token_id, _ in likelihood.alternatives]
-        shown = tokens.shown_names(tokenizer.target, sentence, ids)
+        shown = tokenizer.target.tokens(ids)
         alternatives = [
             {"id": token_id, "token": shown_name, "probability": round(math.exp(logarithm), 4)}
             for (token_id, logarithm), shown_name in zip(
@@ -98,7 +98,7 @@ def finished(translator: Translator, number: int, sentence: Sentence) -> Finishe
         streamed.append(StreamedToken(token, name, probability, alternatives))
     of_text = attended.cross[:, len(tokenizer.before) : -1]  # neither START nor END
     weights = np.round(of_text.astype(float), 3).tolist()
-    source = tokens.shown_names(tokenizer, sentence, tokenizer.text_ids(pair.source))
+    source = tokenizer.tokens(tokenizer.text_ids(pair.source))
     return Finished(number, *text, confidence, streamed, source, weights)
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from nmt import UserError
 from nmt.text import encoding, spelling
 from nmt.text.languages import primary
-from nmt.text.protected import SYMBOL, Span
+from nmt.text.protected import Span
 from nmt.text.scripts import UNSPACED
 
 COMMENT = "#"
@@ -192,12 +192,6 @@ def read_glossary(path: str | Path) -> Glossary:
                 f"{path}: line {number} is not one source term, a tab and its target; several "
                 "targets have a tab between them"
             )
-        for target in targets:
-            if symbol := SYMBOL.search(target):
-                raise UserError(
-                    f"{path}: line {number} holds {symbol[0]}, which has a meaning of its own; "
-                    "leave it out"
-                )
         terms[term] = tuple(dict.fromkeys((*terms.get(term, ()), *targets)))
     if not terms:
         raise UserError(f"{path}: holds no terms; write lines of source term, tab, target term")

@@ -1,40 +1,23 @@
 """What must not change in translation: numbers, addresses, placeholders, tags and the like.
 
-There are two ways to keep such a span of a text:
-
-- A run that has learned symbols, ⟦0⟧ to ⟦9⟧, each one token of its vocabulary, copies a symbol
-  where it would have to spell the span.
-- Any other run does not read the span: a mark stands for it, which decoding/hidden_spans.py takes
-  out before the search and puts into the translation after it.
-
-`restore` puts the originals in place of symbols and marks:
-
-    "Call {name} at 4711."  ->  "Call ⟦0⟧ at ⟦1⟧.", originals ["{name}", "4711"]
-
-In training, a span becomes a symbol where both sides of a pair hold it: `Protector.training_pair`.
+The network does not read such a span of a text: a mark, a character of private use, stands for it,
+which decoding/hidden_spans.py takes out before the search and puts into the translation after it.
+`restore` puts the originals in place of marks. Numbers, which a language may write in another form,
+are read, and repaired by decoding/number_repair.py.
 """
 
 from __future__ import annotations
 
-import collections
 import copy
 import re
-import zlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from nmt import UserError
 from nmt.text import placeholders
 
-SYMBOL_START, SYMBOL_END = "⟦", "⟧"
-# Of more spans, the eleventh is ⟦0⟧ again.
-SYMBOLS = [f"{SYMBOL_START}{number}{SYMBOL_END}" for number in range(10)]
-SYMBOL = re.compile(rf"{SYMBOL_START}([0-9]){SYMBOL_END}")
-MIN_PAIRS = 1000  # that hold a span on both sides, for a vocabulary to get the symbols
-UNPROTECTED_SHARE = 10  # one in so many training pairs is left as it is
 FIRST_MARK, MAX_MARKS = 0xF0000, 0xFFFD  # of private use; a mark stands for a span by its number
 MARK = re.compile(f"[{chr(FIRST_MARK)}-{chr(FIRST_MARK + MAX_MARKS - 1)}]")
-SYMBOL_OR_MARK = re.compile(f"({'|'.join(SYMBOLS)}|{MARK.pattern})")
 
 LANGUAGE_TAG = re.compile("<.*>")  # such as <2de>, one of --symbols
 
@@ -108,7 +91,7 @@ AMOUNT = (  # 2024-05-06, 150 000, 1,234.50, 12:30
 
 # Each takes linear time: a match can begin at few characters, or is short, or gives nothing back.
 KINDS = {
-    "symbol": re.compile(f"{SYMBOL.pattern}|{MARK.pattern}"),  # as the user wrote it
+    "mark": MARK,  # as the user wrote it
     "url": re.compile(URL, re.IGNORECASE),
     "email": re.compile(EMAIL),
     "tag": re.compile(TAG),
@@ -121,17 +104,12 @@ KINDS = {
     "count": re.compile(rf"{START_OF_NUMBER}[0-9]{{1,2}}(?!\d)"),  # "two" in some languages
 }
 NUMBER_KINDS = ("amount", "number", "count")  # which a language may write in another form
-# Of runs that do not record what their symbols stand for: they are older than these records.
-KINDS_OF_OLDER_RUNS = frozenset({*KINDS} - {"handle", "path"})
 NOT_A_DIGIT = re.compile(r"\D+")
 TAG_NAME = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?![\w:.-])[^>]*?(/?)>")
 VOID_ELEMENTS = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta"}
-ENDED_SYMBOL = re.compile(rf"{SYMBOL.pattern}(?=\s|$)")
-ATTACHED_SYMBOL = re.compile(rf"(?<=\S){SYMBOL.pattern}")
-WORD_END = re.compile(rf"[{LETTER}\d.,;:!?)\]}}>%]")  # after which a symbol needs a space
 # No span is without one.
 SIGNS_OF_SPANS = re.compile(
-    rf"[\d{SYMBOL_START}<@%{{&#$\\/]|{MARK.pattern}|www\.|:[a-z+_-]|\.[A-Za-z]", re.IGNORECASE
+    rf"[\d<@%{{&#$\\/]|{MARK.pattern}|www\.|:[a-z+_-]|\.[A-Za-z]", re.IGNORECASE
 )
 
 
@@ -158,29 +136,13 @@ class Span(NamedTuple):
 
 
 class Protected(NamedTuple):
-    """A text with symbols and marks, and what they stand for."""
+    """A text with marks, and what they stand for."""
 
     text: str
-    originals: list[str]  # in the order of the symbols
-    hidden: list[str] = []  # in the order of the marks  # noqa: RUF012  # never changed
+    hidden: list[str]  # in the order of the marks
 
 
-class Restored(NamedTuple):
-    """A translation with the originals in place of symbols and marks."""
-
-    text: str
-    missing: list[str]  # originals whose symbol or mark the translation lacks
-    surplus: int  # symbols that stood for nothing, and were removed
-
-
-class Protection(NamedTuple):
-    """What a run has learned about what must not change."""
-
-    learned: tuple[str, ...] = tuple(sorted(KINDS_OF_OLDER_RUNS))  # KINDS that symbols stand for
-    spells_numbers: bool = False  # some numbers of the source are words in the target
-
-
-# ---- Spans and symbols ----
+# ---- Spans and marks ----
 
 
 class Terms(Protocol):
@@ -194,14 +156,13 @@ class Terms(Protocol):
 
 
 class Protector:
-    """Replaces the spans of texts with symbols, or with marks.
+    """Finds the spans of texts, and replaces them with marks.
 
     Args:
       patterns: regular expressions of further spans.
       glossary: terms, which stay in a text.
       words: those of the vocabulary that are never split (--symbols); language tags among them are
         no spans.
-      learned: the kinds of spans that the run has learned symbols for.
 
     Raises:
       UserError: a pattern is not a regular expression.
@@ -212,11 +173,9 @@ class Protector:
         patterns: Iterable[str] = (),
         glossary: Terms | None = None,
         words: Iterable[str] = (),
-        learned: Collection[str] = KINDS_OF_OLDER_RUNS,
     ):
         self._patterns = [compile_pattern(pattern) for pattern in patterns]
         self.glossary = glossary
-        self._learned = frozenset({*learned, "pattern"} if learned else ())
         tags = [re.escape(word) for word in words if LANGUAGE_TAG.fullmatch(word)]
         self._tag = re.compile("|".join(tags) or "(?!)")
 
@@ -225,13 +184,6 @@ class Protector:
         other = copy.copy(self)
         other.glossary = glossary
         return other
-
-    @property
-    def expressions(self) -> list[tuple[str, re.Pattern[str]]]:
-        """Kinds that have symbols, with regular expressions, in the order of `spans`."""
-        patterns = [("pattern", pattern) for pattern in self._patterns]
-        kinds = [(kind, pattern) for kind, pattern in KINDS.items() if kind in self._learned]
-        return [*patterns, ("language", self._tag), *kinds]
 
     def may_hold_spans(self, text: str) -> bool:
         """Returns whether a text may hold a span, or a number of any script.
@@ -257,27 +209,7 @@ class Protector:
             if span.start >= end:
                 apart.append(span)
                 end = span.end
-        spans = [span for span in apart if span.kind != "language"]
-        return self._with_joined_numbers(spans, text)
-
-    def _with_joined_numbers(self, spans: list[Span], text: str) -> list[Span]:
-        """Returns spans of a text. Numbers beside each other, as in "6113 12", are one of them.
-
-        That is so where a symbol would stand for some of them and not for others.
-        """
-        joined: list[Span] = []
-        for span in spans:
-            while joined and self._are_joined(joined[-1], span):
-                left = joined.pop()
-                kind = left.kind if left.kind in self._learned else span.kind
-                span = Span(left.start, span.end, kind, text[left.start : span.end])
-            joined.append(span)
-        return joined
-
-    def _are_joined(self, left: Span, right: Span) -> bool:
-        """Returns whether two spans are numbers beside each other, one of them with a symbol."""
-        is_mixed = (left.kind in self._learned) != (right.kind in self._learned)
-        return is_mixed and left.is_number and right.is_number and right.start - left.end <= 1
+        return [span for span in apart if span.kind != "language"]
 
     def terms(self, text: str) -> list[Span]:
         """Returns the terms of the glossary in a text, in order."""
@@ -285,112 +217,24 @@ class Protector:
             return []
         return [span for span in self.spans(text) if span.kind == "term"]
 
-    def _symbol_spans(self, text: str) -> list[Span]:
-        """Returns the spans of a text that symbols stand for."""
-        return [span for span in self.spans(text) if span.kind in self._learned]
-
-    def protect(self, text: str) -> Protected:
-        """Returns a text with symbols in place of the spans that the run has learned them for."""
-        spans = self._symbol_spans(text)
-        symbols = [SYMBOLS[number % len(SYMBOLS)] for number in range(len(spans))]
-        return Protected(replace(text, spans, symbols), [span.original for span in spans])
-
     def hide(self, text: str, numbers: Collection[str] = ()) -> Protected:
-        """Returns a text with symbols, and with marks in place of all other spans but numbers.
+        """Returns a text with marks in place of all spans but terms and numbers.
 
         Args:
           text: of a sentence.
           numbers: those that a mark is to stand for, too.
         """
-        spans = [span for span in self.spans(text) if span.kind != "term"]
-        symbols: list[str | None] = []
-        originals: list[str] = []
-        hidden: list[str] = []
-        for span in spans:
-            if span.kind in self._learned:
-                symbols.append(SYMBOLS[len(originals) % len(SYMBOLS)])
-                originals.append(span.original)
-            elif len(hidden) < MAX_MARKS and not (span.is_number and span.original not in numbers):
-                symbols.append(chr(FIRST_MARK + len(hidden)))
-                hidden.append(span.original)
-            else:
-                symbols.append(None)
-        return Protected(replace(text, spans, symbols), originals, hidden)
+        spans = [
+            span
+            for span in self.spans(text)
+            if span.kind != "term" and (not span.is_number or span.original in numbers)
+        ][:MAX_MARKS]
+        marks = [chr(FIRST_MARK + number) for number in range(len(spans))]
+        return Protected(replace(text, spans, marks), [span.original for span in spans])
 
     def numbers(self, text: str) -> list[Span]:
-        """Returns the numbers of a text that the network reads as they are."""
-        spans = self.spans(text)
-        return [span for span in spans if span.is_number and span.kind not in self._learned]
-
-    def protect_prefix(self, prefix: str, source: Protected) -> Protected:
-        """Returns what a translation begins with, with the symbols of the source's spans in it.
-
-        Args:
-          prefix: of the translation.
-          source: of the translation. In the result, symbols that the user wrote into the prefix
-            follow its originals.
-        """
-        originals = source.originals
-        # The numbers of each original.
-        waiting: dict[str, collections.deque[int]] = collections.defaultdict(collections.deque)
-        for number, original in enumerate(originals):
-            waiting[original].append(number)
-        spans, originals = self._symbol_spans(prefix), list(originals)
-        chosen: list[str | None] = []
-        # By symbol: how many of its originals, which come in order.
-        used: collections.Counter[int] = collections.Counter()
-        for span in spans:
-            numbers = waiting[span.original]
-            uses, symbol = divmod(numbers[0], len(SYMBOLS)) if numbers else (0, 0)
-            if numbers and used[symbol] == uses:
-                numbers.popleft()
-                used[symbol] += 1
-                chosen.append(SYMBOLS[symbol])
-            elif span.kind == "symbol":
-                chosen.append(SYMBOLS[len(originals) % len(SYMBOLS)])
-                originals.append(span.original)
-            else:
-                chosen.append(None)
-        return Protected(replace(prefix, spans, chosen), originals, source.hidden)
-
-    def protect_pair(self, source: str, target: str, first: int = 0) -> tuple[str, str]:
-        """Returns both sides of a pair with symbols in place of the spans that both hold.
-
-        Args:
-          source, target: of the pair.
-          first: the number of the first symbol.
-        """
-        source_spans = self._symbol_spans(source)
-        target_spans = self._symbol_spans(target) if source_spans else []
-        if not target_spans:
-            return source, target
-        # Target spans by original.
-        unmatched: dict[str, collections.deque[int]] = collections.defaultdict(collections.deque)
-        for number, span in enumerate(target_spans):
-            unmatched[span.original].append(number)
-        source_symbols: list[str | None] = [None] * len(source_spans)
-        target_symbols: list[str | None] = [None] * len(target_spans)
-        number = first
-        for index, span in enumerate(source_spans):
-            if unmatched[span.original]:
-                symbol = SYMBOLS[number % len(SYMBOLS)]
-                source_symbols[index] = symbol
-                target_symbols[unmatched[span.original].popleft()] = symbol
-                number += 1
-        source = replace(source, source_spans, source_symbols)
-        return source, replace(target, target_spans, target_symbols)
-
-    def training_pair(self, source: str, target: str) -> tuple[str, str]:
-        """Returns a pair as it is trained on: with symbols, or, one in UNPROTECTED_SHARE, as it is.
-
-        Pairs that stay keep a model able to translate text without symbols. Symbols begin with
-        another number in each pair, so that all are learned. Both follow from the source alone: a
-        pair is the same in every epoch and every process.
-        """
-        number = zlib.crc32(source.encode())
-        if number // len(SYMBOLS) % UNPROTECTED_SHARE == 0:
-            return source, target
-        return self.protect_pair(source, target, first=number % len(SYMBOLS))
+        """Returns the numbers of a text."""
+        return [span for span in self.spans(text) if span.is_number]
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
@@ -406,88 +250,33 @@ def _matches(kind: str, pattern: re.Pattern[str], text: str) -> list[Span]:
     return [Span(*match.span(), kind, match[0]) for match in pattern.finditer(text) if match[0]]
 
 
-def replace(text: str, spans: list[Span], symbols: Iterable[str | None]) -> str:
-    """Returns a text with `symbols` in place of its spans; a span without a symbol stays."""
+def replace(text: str, spans: list[Span], replacements: Iterable[str]) -> str:
+    """Returns a text with a replacement for each of its spans."""
     parts: list[str] = []
     end = 0
-    for span, symbol in zip(spans, symbols, strict=True):
-        if symbol is not None:
-            parts += text[end : span.start], symbol
-            end = span.end
+    for span, replacement in zip(spans, replacements, strict=True):
+        parts += text[end : span.start], replacement
+        end = span.end
     return "".join([*parts, text[end:]])
 
 
-def restore(text: str, source: Protected) -> Restored:
-    """Returns a text with originals in place of its symbols and marks.
+def restore(text: str, source: Protected) -> str:
+    """Returns a text with originals in place of its marks.
 
-    Symbols of the same number, which stand for several spans of a long text, take their originals
-    in order. A symbol that stands for nothing is removed. Tags that would not be nested as in the
-    source take the places of tags in its order. A symbol other than a tag that follows a space in
-    the source, but a word, a sentence or another symbol in the translation, gets a space before it:
-    a search that has to put in what is missing puts it right after the last token. One with letters
-    that is before a space gets one after it, too: letters would belong to a URL.
+    A mark that stands for nothing is removed. Tags that would not be nested as in the source take
+    the places of tags in its order.
 
     Args:
-      text: a translation with symbols and marks.
+      text: a translation with marks.
       source: the Protected source.
     """
-    texts, symbols = split_at_symbols(text)
-    if not (symbols or source.originals or source.hidden):
-        return Restored(text, [], 0)
-    waiting = _Originals(source)
-    restored = [waiting.take(symbol) for symbol in symbols]
-    surplus = restored.count("")
-    restored = _nest_tags(restored, _Originals(source).in_order(source.text))
-    apart = set(SYMBOL.findall(source.text)) - set(ATTACHED_SYMBOL.findall(source.text))
-    ended = set(ENDED_SYMBOL.findall(source.text))
-    pieces, last = [texts[0]], texts[0][-1:]  # the last character so far
-    for symbol, original, following in zip(symbols, restored, texts[1:], strict=True):
-        is_apart = symbol[1:2] in apart and original and not TAG_NAME.match(original)
-        if is_apart and WORD_END.match(last):
-            pieces.append(" ")
-        has_letters = any(map(str.isalpha, original)) and original[-1:].isalnum()
-        if symbol[1:2] in ended and has_letters and following[:1].isalpha():
-            following = f" {following}"
-        pieces += original, following
-        last = (original + following)[-1:] or last
-    return Restored("".join(pieces), waiting.missing, surplus)
-
-
-def split_at_symbols(text: str) -> tuple[list[str], list[str]]:
-    """Returns the texts before, between and after the symbols and marks of a text, and these."""
-    parts = SYMBOL_OR_MARK.split(text)
-    return parts[::2], parts[1::2]
-
-
-class _Originals:
-    """What the symbols and marks of a Protected text stand for, each taken once."""
-
-    def __init__(self, source: Protected):
-        self._of_symbols = {
-            symbol: collections.deque(source.originals[number :: len(SYMBOLS)])
-            for number, symbol in enumerate(SYMBOLS)
-        }
-        self._of_marks = {
-            chr(FIRST_MARK + number): original for number, original in enumerate(source.hidden)
-        }
-
-    def take(self, symbol: str) -> str:
-        """Returns the next original of a symbol or mark; "" if none is left."""
-        if symbol in self._of_symbols:
-            queue = self._of_symbols[symbol]
-            return queue.popleft() if queue else ""
-        return self._of_marks.pop(symbol, "")
-
-    def in_order(self, text: str) -> list[str]:
-        """Returns all originals in the order of the symbols of a text, and those that it lacks."""
-        _, symbols = split_at_symbols(text)
-        return [*filter(None, map(self.take, symbols)), *self.missing]
-
-    @property
-    def missing(self) -> list[str]:
-        """The originals that are not taken."""
-        queues = self._of_symbols.values()
-        return [*(original for queue in queues for original in queue), *self._of_marks.values()]
+    marks = MARK.findall(text)
+    if not marks:
+        return text
+    waiting = {chr(FIRST_MARK + number): hidden for number, hidden in enumerate(source.hidden)}
+    restored = _nest_tags([waiting.pop(mark, "") for mark in marks], source.hidden)
+    originals = iter(restored)
+    return MARK.sub(lambda _: next(originals), text)
 
 
 def _nest_tags(restored: list[str], originals: list[str]) -> list[str]:

@@ -35,84 +35,39 @@ COVERAGE = 0.9995  # of the text, by characters that are entries, unless those a
 MIN_COVERAGE = 0.98  # SentencePiece's
 MAX_CHARACTER_SHARE = 0.75  # of the vocabulary, for characters
 ALPHABET = 200  # characters that a vocabulary counted in words has entries for; Chinese has more
-RESERVED = re.compile(f"^<(s|/s|pad|unk|0x..)>$|\u2581|{protected.SYMBOL.pattern}")
+RESERVED = re.compile("^<(s|/s|pad|unk|0x..)>$|\u2581")
 BASIC_TOKENS = 4 + 256  # PAD, UNKNOWN, START, END, and the bytes
-MIN_SPANS = 20  # of a kind, to tell whether a text copies it
-COPIED_SHARE = 0.95  # of the spans of a kind, that a text copies
-PARAMETERS = (
-    "vocab_size",
-    "pieces",
-    "words_per_piece",
-    "symbols",
-    "protect",
-)  # that define a vocabulary
+MIN_NUMBERS = 20  # to tell whether a text writes some as words
+WITH_DIGITS = 0.95  # of the numbers of a text that writes none as words
+PARAMETERS = ("vocab_size", "pieces", "words_per_piece", "symbols")  # that define a vocabulary
 
 
-class SpanCount:
-    """Counts the spans of a text, and which of them its translation holds; see protected.py.
-
-    Attributes:
-      spans, copied: spans of the source by kind, and those that stand unchanged in the target.
-      with_digits: numbers of the source whose digits are in the target.
-    """
+class NumberCount:
+    """Counts the numbers of a text, and those whose digits its translation holds."""
 
     def __init__(self) -> None:
-        self.spans: collections.Counter[str] = collections.Counter()
-        self.copied: collections.Counter[str] = collections.Counter()
+        self.numbers = 0
         self.with_digits = 0
-        # By the kinds of spans that both sides hold.
-        self._pairs: collections.Counter[frozenset[str]] = collections.Counter()
 
     def add(self, source: str, target: str) -> None:
         """Adds both sides of a pair, in their spelling.trimmed form."""
-        spans = protected.DEFAULT.spans(source)
-        if not spans:
+        numbers = protected.DEFAULT.numbers(source)
+        if not numbers:
             return
-        target_spans = protected.DEFAULT.spans(target)
-        originals = collections.Counter(span.original for span in target_spans)
-        numbers = collections.Counter(span.digits for span in target_spans)
-        kinds = set()
-        for span in spans:
-            self.spans[span.kind] += 1
-            if originals[span.original]:
-                originals[span.original] -= 1
-                self.copied[span.kind] += 1
-                kinds.add(span.kind)
-            if span.is_number and numbers[span.digits]:
-                numbers[span.digits] -= 1
+        self.numbers += len(numbers)
+        written = collections.Counter(span.digits for span in protected.DEFAULT.spans(target))
+        for number in numbers:
+            if written[number.digits]:
+                written[number.digits] -= 1
                 self.with_digits += 1
-        self._pairs[frozenset(kinds)] += 1
 
     @property
-    def copied_kinds(self) -> tuple[str, ...]:
-        """The kinds that the text copies; also those that it seldom holds."""
-        return tuple(
-            kind
-            for kind in protected.KINDS
-            if self.spans[kind] < MIN_SPANS or self.copied[kind] >= COPIED_SHARE * self.spans[kind]
-        )
-
-    @property
-    def pairs_with_spans(self) -> int:
-        """The pairs that hold a span of these kinds on both sides."""
-        kinds = {*self.copied_kinds}
-        return sum(number for pair_kinds, number in self._pairs.items() if pair_kinds & kinds)
-
-    def protection(self, protect: str) -> protected.Protection:
-        """Returns what a run learns from the text.
-
-        Args:
-          protect: the option of params.py.
-        """
-        has_enough = protect == "always" or self.pairs_with_spans >= protected.MIN_PAIRS
-        numbers = sum(self.spans[kind] for kind in protected.NUMBER_KINDS)
-        return protected.Protection(
-            learned=self.copied_kinds if has_enough and protect != "off" else (),
-            spells_numbers=numbers >= MIN_SPANS and self.with_digits < COPIED_SHARE * numbers,
-        )
+    def spells_numbers(self) -> bool:
+        """Whether the text writes some numbers of the source as words."""
+        return self.numbers >= MIN_NUMBERS and self.with_digits < WITH_DIGITS * self.numbers
 
 
-class LineSample(SpanCount):
+class LineSample(NumberCount):
     """Lines of a text, from which its vocabulary is learned: all equally likely to be in it.
 
     Attributes:
@@ -151,7 +106,6 @@ def learn_vocabulary(
     pieces: str,
     words_per_piece: int,
     symbols: str,
-    protect: str,
 ) -> bytes:
     """Learns a vocabulary from a sample of text. Returns SentencePiece's model as bytes.
 
@@ -167,14 +121,12 @@ def learn_vocabulary(
       pieces: "bpe" or "word".
       words_per_piece: words of text per vocabulary entry, at least.
       symbols: words that are entries of the vocabulary, and never split, separated by spaces.
-      protect: whether to add protected.SYMBOLS: "auto" if enough pairs hold a span on both sides to
-        learn them from, "always" or "off".
 
     Raises:
       UserError: SentencePiece cannot learn a vocabulary of that size from this text, or a symbol is
         one of its own.
     """
-    symbol_list = all_symbols(symbols, protect, sample)
+    symbol_list = symbol_entries(symbols)
     if not sample.words:
         raise UserError("the training text holds no words; name files that do")
     reserved, shares = BASIC_TOKENS + len(symbol_list), coverages(sample.lines)
@@ -237,17 +189,6 @@ def _train_sentencepiece(
     return model.SerializeToString()
 
 
-def all_symbols(symbols: str, protect: str, count: SpanCount) -> list[str]:
-    """Returns the symbols of a vocabulary, without repetitions.
-
-    Args:
-      symbols, protect: see `learn_vocabulary`.
-      count: of the training text.
-    """
-    learned = count.protection(protect).learned
-    return (protected.SYMBOLS if learned else []) + symbol_entries(symbols)
-
-
 def with_symbols(model: bytes, symbols: Iterable[str]) -> bytes:
     """Returns a vocabulary with more symbols, as bytes of SentencePiece's model.
 
@@ -276,7 +217,7 @@ def symbol_entries(symbols: str) -> list[str]:
     """Returns `symbols`, words separated by spaces, as a list without repetitions.
 
     Raises:
-      UserError: one of them has a meaning for SentencePiece, or is one of protected.SYMBOLS.
+      UserError: one of them has a meaning for SentencePiece.
     """
     for symbol in symbols.split():
         if RESERVED.search(symbol):
@@ -328,12 +269,10 @@ class Tokenizer:
 
     Args:
       model: bytes of a SentencePiece model.
-      protects: whether its symbols stand for what must not change. They do not in a
-        non-autoregressive run, which may have inherited them.
-      protection: the Protection of the run.
       imported: the Imported model whose vocabulary it is; None of a run's own.
       target_model: bytes of the SentencePiece model of the target's language; None if it is the
         same.
+      spells_numbers: whether the text of the run writes some numbers of the source as words.
 
     Attributes:
       target: the Tokenizer of the target's language, which may be this one. Ids of sources are this
@@ -342,20 +281,16 @@ class Tokenizer:
       tag: that tag, or "".
       table: ids of tokens by their text; None if they are SentencePiece's.
       vocab_size: vocabulary entries.
-      protection: what the run has learned about what must not change; see protected.py.
-      symbol_ids: the ids of protected.SYMBOLS; none if the vocabulary lacks them, or does not use
-        them.
     """
 
     def __init__(
         self,
         model: bytes,
-        protects: bool = True,
-        protection: protected.Protection | None = None,
         imported: Imported | None = None,
         target_model: bytes | None = None,
+        spells_numbers: bool = False,
     ):
-        self.protection = protection or protected.Protection()
+        self.spells_numbers = spells_numbers
         self.model = model
         self.sha256 = hashlib.sha256(model + (target_model or b"")).hexdigest()
         self.processor = sentencepiece.SentencePieceProcessor(model_proto=model, num_threads=1)
@@ -372,20 +307,12 @@ class Tokenizer:
                     raise ValueError(f"{self.tag} is no entry of the vocabulary")
             self.target = Tokenizer(target_model)
             self.target._use_table(imported.target_entries)
-        first_id = self.processor.piece_to_id(protected.SYMBOLS[0])  # UNKNOWN if it is no entry
-        has_symbols = protects and first_id != UNKNOWN
-        if not has_symbols:
-            self.protection = self.protection._replace(learned=())
-        self.symbol_ids = (
-            range(first_id, first_id + len(protected.SYMBOLS)) if has_symbols else range(0)
-        )
 
     @functools.cached_property
     def words(self) -> list[str]:
         """The words of --symbols that are never split."""
         pieces = ModelProto.FromString(self.model).pieces[: self.vocab_size]
-        symbols = [piece.piece for piece in pieces if piece.type == piece.USER_DEFINED]
-        return [symbol for symbol in symbols if symbol not in protected.SYMBOLS]
+        return [piece.piece for piece in pieces if piece.type == piece.USER_DEFINED]
 
     @functools.cached_property
     def token_bytes(self) -> int:

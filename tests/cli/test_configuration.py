@@ -35,8 +35,8 @@ def test_values_are_read_as_they_are_written(tmp_path):
 
 
 def test_a_flag_of_the_command_line_takes_precedence(tmp_path):
-    args = parse(tmp_path, "epochs: 3\nprotect: always\nrun: runs/a", "--epochs=4", "--no-protect")
-    assert (args.epochs, args.protect, args.run) == (4, "off", "runs/a")
+    args = parse(tmp_path, "epochs: 3\npre-norm: true\nrun: runs/a", "--epochs=4", "--no-pre-norm")
+    assert (args.epochs, args.pre_norm, args.run) == (4, False, "runs/a")
     args = parse(tmp_path, "run: [runs/a, runs/b]\nprotect: -x", "translate", "--", "--run")
     assert (args.run, args.ensemble, args.text) == ("runs/a", ["runs/b"], ["--run"])
     assert args.patterns == ["-x"]
@@ -62,7 +62,7 @@ def test_sentences_and_files_are_no_values_of_its_flags(tmp_path):
         ("epochs:", "flags.yaml:1: epochs has no value"),
         ("train: {a: b}", "flags.yaml:1: train takes a value, or a list"),
         ("pre-norm: yes", "flags.yaml:1: pre-norm is true or false"),
-        ("protect: x", "flags.yaml:1: protect: invalid choice: 'x'"),
+        ("xla: x", "flags.yaml:1: xla: invalid choice: 'x'"),
         ("- a", "flags.yaml: is not a mapping"),
         ("[a]: 3", "flags.yaml:1: a key is no word"),
         ("epochs: 3\na: [", "flags.yaml:2: is not YAML"),

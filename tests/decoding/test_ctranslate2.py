@@ -1,7 +1,6 @@
 """What must hold of CTranslate2's engine: it finds, scores and attends as TensorFlow's."""
 
 import itertools
-import re
 from typing import NamedTuple
 
 import numpy as np
@@ -45,39 +44,30 @@ class Weights(NamedTuple):
 
     def definition(self, **options):
         """Returns the engine of TensorFlow."""
-        return tensorflow_engine(
-            networks_of(self.transformer), SearchOptions(**options), SETTINGS,
-            self.tokenizer.symbol_ids,
-        )  # fmt: skip
+        return tensorflow_engine(networks_of(self.transformer), SearchOptions(**options), SETTINGS)
 
     def requests(self, prefix=()):
         """Returns a Request for each of LINES."""
         return [Request(ids, [*prefix]) for ids in self.tokenizer.encode(LINES)]
 
-    @property
-    def symbols(self):
-        """The ids of two symbols."""
-        return [*self.tokenizer.symbol_ids][:2]
-
 
 @pytest.fixture(scope="module")
 def tokenizer():
-    """A tokenizer with symbols."""
+    """A tokenizer of numbered sentences."""
     pairs = [
         (f"{n} {source}", f"{n} {target}") for n, (source, target) in enumerate(sentences(1000))
     ]
     return Tokenizer(train_tokenizer(as_dataset(pairs), 330))
 
 
-def weights_in(folder, tokenizer, **biases):
-    """Returns the Weights of a network whose logits have biases for END and symbols."""
+def weights_in(folder, tokenizer, end):
+    """Returns the Weights of a network whose logits have a bias for END."""
     size = tokenizer.vocab_size
     transformer = Transformer(2, 16, 2, 32, size, size)
     transformer.build(((None, None), (None, None)))
     randomized(transformer)
     kernel, bias = transformer.final_layer.get_weights()
-    bias[END] += biases.get("end", 0)
-    bias[list(tokenizer.symbol_ids)] += biases.get("symbols", 0)
+    bias[END] += end
     transformer.final_layer.set_weights([kernel, bias])
     ctranslate2_model.save(folder / "engine", transformer, tokenizer)
     return Weights(transformer, tokenizer, folder / "engine")
@@ -94,20 +84,14 @@ def trained(finished, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def ending(tokenizer, tmp_path_factory):
-    """Weights whose translations end early, and hold no symbols unless they must."""
-    return weights_in(tmp_path_factory.mktemp("ending"), tokenizer, end=3, symbols=-9)
+    """Weights whose translations end early."""
+    return weights_in(tmp_path_factory.mktemp("ending"), tokenizer, end=3)
 
 
 @pytest.fixture(scope="module")
 def endless(tokenizer, tmp_path_factory):
     """Weights whose translations never end."""
     return weights_in(tmp_path_factory.mktemp("endless"), tokenizer, end=-99)
-
-
-@pytest.fixture(scope="module")
-def inventive(tokenizer, tmp_path_factory):
-    """Weights whose translations would hold little but symbols."""
-    return weights_in(tmp_path_factory.mktemp("inventive"), tokenizer, end=3, symbols=9)
 
 
 def assert_same(lists, expected):
@@ -193,56 +177,6 @@ def test_a_search_ends_where_its_report_returns_false(endless):
     ((best,),) = endless.engine().search([request], on_token=lambda ids: len(ids) < 4)
     assert len(best.ids) == 4
     assert not best.finished
-
-
-# ---- Symbols ----
-
-
-@pytest.mark.parametrize("beam", [1, 3])
-@pytest.mark.parametrize("kind", ["ending", "inventive"])  # lost symbols, repeated ones
-def test_each_symbol_is_there_as_often_as_in_its_source(request, kind, beam):
-    weights = request.getfixturevalue(kind)
-    first, second = weights.symbols
-    others = [*weights.tokenizer.symbol_ids][2:]
-    requests = [Request([START, 300, first, 301, first, END]), Request([START, 300, second, END])]
-    requests += weights.requests()[:2]
-    results = weights.engine(beam=beam, n_best=beam).search(requests)
-    assert [len(hypotheses) for hypotheses in results] == [beam] * 4
-    for wanted, hypotheses in zip(requests, results, strict=True):
-        for hypothesis in hypotheses:
-            for symbol in (first, second, *others):
-                assert hypothesis.ids.count(symbol) == wanted.source.count(symbol)
-            assert hypothesis.log_probability < 0
-
-
-def test_hypotheses_with_mended_symbols_are_ranked_anew(ending):
-    request = Request([START, 300, ending.symbols[0], 301, END])
-    engine = ending.engine(beam=3, n_best=3)
-    (hypotheses,) = engine.search([request], scored=False)
-    scores = engine.score([IdPair(request.source, one.ids) for one in hypotheses])
-    totals = [score.log_probability for score in scores]
-    assert [one.log_probability for one in hypotheses] == pytest.approx(totals, abs=1e-3)
-    assert [one.score for one in hypotheses] == sorted(one.score for one in hypotheses)[::-1]
-
-
-def test_a_lost_symbol_comes_last_with_a_space_before_it(ending):
-    """From there, placement.py takes it to its place."""
-    symbol = ending.symbols[0]
-    request = Request([START, 300, symbol, 301, END], prefix=[302])
-    ((best,),) = ending.engine().search([request])
-    ((without,),) = ending.engine().search([Request([START, 300, 301, END], prefix=[302])])
-    assert symbol not in without.ids
-    assert best.ids[:2] == [START, 302]
-    assert [token for token in best.ids if token != END][-1] == symbol
-    (text,) = ending.tokenizer.decode([best.ids])
-    assert re.search(r"\S ⟦\d⟧$", text)
-
-
-def test_a_symbol_of_the_prefix_stays(ending):
-    symbol = ending.symbols[0]
-    ((best,),) = ending.engine().search([Request([START, 300, END], prefix=[symbol, 300])])
-    assert best.ids[:3] == [START, symbol, 300]
-    assert best.ids.count(symbol) == 1
 
 
 # ---- Given pairs ----

@@ -9,7 +9,7 @@ import pytest
 from nmt.decoding import n_best
 from nmt.decoding.n_best import combine_n_best, merge_equal_texts, restore_candidates
 from nmt.decoding.sentence import Candidate, Sentence, Translation
-from nmt.text.protected import Protected
+from nmt.text.protected import FIRST_MARK, Protected
 
 
 def test_two_segmentations_of_a_text_are_one_translation_whose_probabilities_add():
@@ -25,10 +25,11 @@ def test_two_segmentations_of_a_text_are_one_translation_whose_probabilities_add
     assert [text for text, *_ in merge_equal_texts(rows, 1)] == ["c"]
 
 
-def test_texts_that_are_equal_once_symbols_are_replaced_are_one():
-    texts = {"⟦0⟧ or ⟦1⟧": 0.3, "⟦0⟧ and ⟦1⟧": 0.25, "⟦1⟧ or ⟦0⟧": 0.2, "⟦0⟧ or ⟦1⟧ ⟦2⟧": 0.05}
+def test_texts_that_are_equal_once_marks_are_replaced_are_one():
+    a, b, c = (chr(FIRST_MARK + number) for number in range(3))
+    texts = {f"{a} or {b}": 0.3, f"{a} and {b}": 0.25, f"{b} or {a}": 0.2, f"{a} or {b} {c}": 0.05}
     candidates = [Candidate(text, math.log(p), math.log(p)) for text, p in texts.items()]
-    protected = Protected("⟦0⟧ ou ⟦1⟧", ["4711", "4711"])
+    protected = Protected(f"{a} ou {b}", ["4711", "4711"])
     best = restore_candidates(candidates, protected, 2)
     assert [candidate.text for candidate in best] == ["4711 or 4711", "4711 and 4711"]
     assert math.exp(best[0].log_probability) == pytest.approx(0.5)

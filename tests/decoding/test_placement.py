@@ -4,7 +4,7 @@ import pytest
 
 from nmt.decoding import placement
 from nmt.decoding.sentence import Candidate, HiddenText, Sentence, SpanLink
-from nmt.text.protected import Protected, Span
+from nmt.text.protected import Span
 
 
 @pytest.mark.parametrize(
@@ -16,7 +16,6 @@ from nmt.text.protected import Protected, Span
         ("in the sea", [(0, 2), (6, 10)], ["dad the sea", "in the dad"]),
         ("Nothing here.", [], ["Nothing here dad."]),
         ("", [], ["dad"]),
-        ("at ⟦0⟧", [(2, 6)], ["at ⟦0⟧ dad"]),
         ("我爸做", [(1, 2)], ["我dad做"]),
     ],
 )
@@ -24,16 +23,13 @@ def test_a_term_replaces_a_word_that_attends_to_it(text, spans, expected):
     assert placement.replacements(text, "dad", spans) == expected
 
 
-def test_a_symbol_goes_before_a_word_or_the_end():
-    assert placement.insertions("Two dogs. ", "⟦0⟧", 0.5) == [
-        "Two dogs ⟦0⟧. ", "Two ⟦0⟧ dogs. ", "⟦0⟧ Two dogs. ",
-    ]  # fmt: skip
-    assert len(placement.insertions("a " * 1000, "⟦0⟧", 0.5)) == placement.MAX_PLACES
+def test_a_phrase_goes_before_the_end():
+    assert placement.with_phrase("Two dogs. ", "dad") == "Two dogs dad. "
 
 
 def slot(text, source, *terms):
-    """Returns the Slot of a translation with symbols of a source, or None."""
-    sentence = Sentence(source, "", Protected(source, ["4711"]), HiddenText(source, []))
+    """Returns the Slot of a translation of a source, or None."""
+    sentence = Sentence(source, "", hidden=HiddenText(source, []))
     sentence.terms = [
         Span(source.index(term), source.index(term) + len(term), "term", term.upper())
         for term in terms
@@ -43,28 +39,11 @@ def slot(text, source, *terms):
     return slots[0] if slots else None
 
 
-def test_symbols_after_the_end_are_taken_back_and_put_in_again():
-    late = slot("Two dogs.” ⟦0⟧⟦1⟧", "⟦0⟧ dogs at ⟦1⟧.")
-    assert late.text == "Two dogs.”"
-    assert [phrase.text for phrase in late.phrases] == ["⟦0⟧", "⟦1⟧"]
-    late.take(["Two dogs ⟦0⟧.", "⟦0⟧ Two dogs.", "Two ⟦0⟧ dogs."], [-3.0, -1.0, -2.0])
-    assert (late.text, [phrase.text for phrase in late.phrases]) == ("⟦0⟧ Two dogs.", ["⟦1⟧"])
-    assert "⟦0⟧ Two dogs at ⟦1⟧." not in late.texts([])
-    late.take(late.texts([]), [-3.0, -2.0, -1.0])
-    assert late.sentence.translation == "⟦0⟧ ⟦1⟧ Two dogs."
-    assert not late.phrases
-
-
-def test_what_stands_where_the_source_has_it_stays():
-    assert slot("Deux. ⟦0⟧", "Two. ⟦0⟧") is None
-    assert slot("Deux ⟦0⟧.", "Two ⟦0⟧.") is None
-
-
 def test_many_phrases_are_put_in_at_once(monkeypatch):
     monkeypatch.setattr(placement, "MAX_PHRASES", 2)
-    many = slot("Ende. ⟦0⟧", "⟦0⟧ a b c", "a", "b", "c")
+    many = slot("Ende.", "a b c", "a", "b", "c")
     (text,) = many.texts([])
-    assert text == "Ende ⟦0⟧ A B C."
+    assert text == "Ende A B C."
     many.take([text], [-1.0])
     assert not many.phrases
 
@@ -85,9 +64,9 @@ def test_a_translation_that_loses_another_term_is_not_taken():
 
 
 def test_what_is_put_in_does_not_count_in_the_order_of_candidates():
-    late = slot("Two dogs. ⟦0⟧", "⟦0⟧ dogs.")
-    late.take(["⟦0⟧ Two dogs."], [-32.2])
-    assert late.sentence.candidates == [Candidate("⟦0⟧ Two dogs.", -1.0, -1.0)]
+    dog = slot("A Hund barks", "a dog barks", "dog")
+    dog.take(["A DOG barks"], [-32.2])
+    assert dog.sentence.candidates == [Candidate("A DOG barks", -1.0, -1.0)]
 
 
 def test_of_several_targets_of_a_term_the_likeliest_is_put_in():

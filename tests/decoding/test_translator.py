@@ -28,7 +28,6 @@ from nmt.decoding.sentence import Translation
 from nmt.exports.saved_model import SavedTranslator
 from nmt.network.variants import TransformerVariant
 from nmt.text import spelling
-from nmt.text.protected import Protection
 
 ROOT = Path(__file__).resolve().parents[2]
 GROWTH = """
@@ -56,7 +55,7 @@ def resident():
 
 
 for length in (8, 256):
-    tested.searched([[tm.START] * length], [0], [[tm.PAD]], 0, scored=True, has_symbols=False)
+    tested.searched([[tm.START] * length], [0], [[tm.PAD]], 0, scored=True)
 before = resident()
 for length in (*range(8, 129, 8), 256):
     tested.search([[tm.START] * length])
@@ -245,8 +244,7 @@ def test_n_best_are_of_all_hypotheses_of_the_beam_where_several_are_one_text(mod
         words=[],
         empty_length=tokenizer.empty_length,
         target=tokenizer,
-        symbol_ids=range(0),
-        protection=Protection(learned=()),
+        spells_numbers=False,
     )
     every, best = (
         list(make_translator(transformer, short, beam=8, n_best=number).hypotheses(SOURCES[:6]))

@@ -257,21 +257,6 @@ TEXTS = [
     ("ja", "「行け。」と言った。彼は「行くな！」って叫んだ。今日は晴れ。"),
     ("zh", "“走吧！”他大声说道。然后走了。价格是3.5元！"),
 ]
-SYMBOLS = "o menino come {name} 4711 peixes <b>"
-
-
-@pytest.mark.slow
-def test_a_run_that_copies_symbols_gives_the_originals_back(browser):
-    pairs = [(f"o menino come {number} peixes", f"the boy eats {number}") for number in range(1100)]
-    tokenizer = run_demo.Tokenizer(
-        run_demo.train_tokenizer(as_dataset(pairs), 400, words_per_piece=1)
-    )
-    browser.open(random_export(tokenizer))
-    (text,) = browser.translate(SYMBOLS)
-    for original in ("{name}", "4711", "<b>"):
-        assert text.count(original) == 1
-    assert "⟦" not in text
-    assert "copied as they are" in browser.at("limits").text
 
 
 @pytest.mark.slow

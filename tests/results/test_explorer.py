@@ -17,17 +17,15 @@ import run_demo
 import transformer_model
 from nmt import UserError
 from nmt.decoding import non_autoregressive
-from nmt.decoding.copied_symbols import CopiedSymbols
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.padding import pad
-from nmt.decoding.restrictions import Restrictions
 from nmt.exports.browser import browser_model
 from nmt.network import parallel_tokens
 from nmt.network.variants import Variant, network_of
 from nmt.results.explorer import page
 from nmt.runs import loading
 from nmt.text import spelling
-from nmt.text.protected import DEFAULT, KINDS, restore
+from nmt.text.protected import KINDS
 from transformer_model import END, dtype_policy_scope, greedy_translate
 
 SIZES = dict(num_layers=2, d_model=16, num_heads=2, dff=24)
@@ -402,64 +400,6 @@ def test_odd_text_is_typed_without_a_fault(browser, run):
         if text == "😀":
             assert [token[:6] for token in shown[-5:-1]] == ["<0xF0>", "<0x9F>", "<0x98>", "<0x80>"]
     assert browser.texts("b, img") == []
-
-
-SPANS = [
-    "Call {name} at 4711, 50% of <b>3</b> mp3 &amp; https://a.io/x?id=1).", "no span",
-    "⟦3⟧ 4 " + " ".join(map(str, range(25))), "a\u00a07\u200b8 \t9\n10",
-    "\u0663\u0664 é@b.c me2@a.org.", "%1$s %(näme)d ${x y} (−8 2024-05-06",
-]  # fmt: skip
-
-
-@pytest.mark.slow
-def test_symbols_stand_for_what_must_not_change_as_in_the_program(browser):
-    pairs = [(f"o menino come {number} peixes", f"the boy eats {number}") for number in range(1100)]
-    sample = as_dataset(pairs)
-    tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(sample, 400, words_per_piece=1))
-    assert len(tokenizer.symbol_ids) == 10
-    network = random_network(tokenizer.vocab_size, num_layers=1)
-    browser.open(network, tokenizer)
-    for text in SPANS:
-        source = DEFAULT.protect(spelling.visible(text).strip())
-        given = browser.ask("return protector.protect(arguments[0])", text)
-        assert given == dict(text=source.text, originals=source.originals)
-        words = source.text.split(" ")
-        for translation in (source.text, " ".join(words[::-1]), "".join(words), "x ⟦9⟧ y"):
-            restored = browser.ask("return protector.restore(...arguments)", translation, given)
-            assert restored == restore(translation, source).text
-    (ids,) = tokenizer.encode([DEFAULT.protect("o menino come {name} 4711 peixes <b>").text])
-    target = browser.ask("return new Translation(network, arguments[0]).finish().target", ids)
-    copied = CopiedSymbols(tokenizer.symbol_ids)
-    restrictions = Restrictions(symbols=copied)
-    expected = (
-        greedy_search(network, tf.constant([ids]), restrictions=restrictions).ids[0, 0].numpy()
-    )
-    assert target == expected[expected != 0].tolist()
-    likely = np.random.default_rng(0).normal(size=tokenizer.vocab_size).astype(np.float32)
-    likely[3] = 9  # END
-    required = copied.count(tf.constant([ids]))  # of three symbols, one each
-    for so_far, left in (([2], 50), ([2, 6, 5], 50), ([2, 6, 5, 4], 50), ([2, 5], 2)):
-        expected = copied.restrict(
-            likely[np.newaxis, np.newaxis], tf.constant([[so_far]]), required, tf.constant([left])
-        )
-        restricted = browser.ask(
-            "return [...copySymbols(Float32Array.from(arguments[0]), network.symbols,"
-            "...[...arguments].slice(1))]",
-            likely.tolist(), ids, so_far, left,
-        )  # fmt: skip
-        np.testing.assert_allclose(restricted, expected[0, 0], rtol=1e-5)
-    likely[tokenizer.symbol_ids] = 99
-    chosen = browser.ask(
-        "const [text, likely] = arguments, source = tokenizer.encode(text);"
-        "return highest(new Translation(network, source).allowed(Float32Array.from(likely), 50))",
-        "o menino come", likely.tolist(),
-    )  # fmt: skip
-    assert chosen == END  # no symbol where the source has none
-    browser.type("o menino come 4711 peixes <b>")
-    assert "⟦0⟧ = \u20684711\u2069" in browser.at("protected").text
-    shown = browser.at("translation").text
-    assert shown.count("4711") == shown.count("<b>") == 1
-    assert "⟦" not in shown
 
 
 CONFIGURATIONS = [

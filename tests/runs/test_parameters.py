@@ -14,7 +14,6 @@ from nmt import UserError
 from nmt.options import Options
 from nmt.runs import parameters
 from nmt.runs.folder import Run
-from nmt.text import protected
 
 
 @pytest.mark.parametrize("command", [["translate", "um."], ["plot", "masks"]])
@@ -49,8 +48,7 @@ def test_parameters_are_written_as_they_were_read_and_cannot_be_changed(finished
         ({"parts": 0}, "parts is 0"),
         ({"xla": "auto"}, "xla 'auto'"),
         ({"corpus": {}}, "corpus names neither a data set nor files"),
-        ({"protection": {"learned": ["x"], "spells_numbers": False}}, "protection is {'learned'"),
-        ({"protection": []}, "protection is []"),
+        ({"spells_numbers": 1}, "spells_numbers is 1"),
     ],
 )
 def test_a_value_that_is_not_allowed_is_named(finished, change, reason):
@@ -74,16 +72,6 @@ def test_parameters_tokenizer_and_final_weights_are_a_run_to_use(tmp_path):
     run.final.mkdir(parents=True)
     (run.final / "ckpt-6.index").write_bytes(b"")
     Run(tmp_path).check_trained()
-
-
-def test_an_older_run_has_no_record_of_what_its_symbols_stand_for(finished):
-    content = json.loads((finished / "run" / "params.json").read_text())
-    assert parameters.parse(content).protection == protected.Protection((), False)
-    del content["protection"]
-    for saved, option in ((True, "auto"), (False, "off")):
-        older = parameters.parse(content | {"protect": saved})
-        assert older.options.protect == option
-        assert older.protection is None
 
 
 def test_the_record_of_options_has_the_fields_of_params():

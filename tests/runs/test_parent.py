@@ -25,12 +25,9 @@ from nmt.corpus.vocabulary import train_tokenizer
 from nmt.options import Options
 from nmt.runs import loading
 from nmt.runs.parent import Parent, inherit, with_new_entries
-from nmt.text import protected
-from nmt.text import tokenizer as tokenizing
 from nmt.training import checkpoints
 from nmt.training.loop import Epochs
 from nmt.training.run_folder import HELD_OUT_FILES
-from transformer_model import UNKNOWN
 
 
 def weights(path):
@@ -233,29 +230,6 @@ def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, m
     assert uses_xla == [False, True]
 
 
-def test_a_non_autoregressive_child_does_not_use_the_symbols_that_it_inherits(
-    finished, tsv, tmp_path, monkeypatch
-):
-    """Its search could not put back what is lost."""
-    with_symbols = tokenizing.with_symbols
-    monkeypatch.setattr(  # as if the parent had them
-        tokenizing, "with_symbols", lambda model, _: with_symbols(model, protected.SYMBOLS)
-    )
-    tokenizers = []
-
-    def fit(epochs, keeper, corpus, tokenizer, *_):
-        tokenizers.append(tokenizer)
-        raise UserError("enough")
-
-    monkeypatch.setattr(Epochs, "fit", fit)
-    command = ["--from", finished / "run", "--dataset", tsv, "--run", tmp_path / "run"]
-    assert call(*command, "--non-autoregressive") == 2
-    tokenizers.append(loading.load_without_weights(tmp_path / "run", weights=False).tokenizer)
-    for tokenizer in tokenizers:
-        assert tokenizer.processor.piece_to_id(protected.SYMBOLS[0]) > UNKNOWN
-        assert list(tokenizer.symbol_ids) == []
-
-
 @pytest.mark.parametrize("tied", [False, True])
 def test_new_entries_change_no_logit_of_the_others_and_are_never_the_likeliest(tied):
     known = small_transformer(input_vocab_size=13, tie_embeddings=tied)
@@ -277,14 +251,10 @@ def test_a_child_may_have_more_symbols_than_its_parent_and_no_fewer():
     def inherited(saved, *given):
         args = main.parse_command_line(["--from", "x", "--dataset", "a.tsv", *given])
         made = inherit(Options.of(given=saved), flags.given(args), flags.chosen(args))
-        return made.symbols, made.protect
+        return made.symbols
 
-    assert inherited({"symbols": "<a> <b>"}, "--symbols", "<c> <b>") == ("<a> <b> <c>", "auto")
-    assert inherited({"symbols": "<a>"}) == ("<a>", "auto")
-    assert inherited({"protect": "off"}) == ("", "off")
-    assert inherited({"protect": "off"}, "--protect") == ("", "auto")
-    with pytest.raises(UserError, match="--no-protect: the run that --from names has symbols"):
-        inherited({}, "--no-protect")
+    assert inherited({"symbols": "<a> <b>"}, "--symbols", "<c> <b>") == "<a> <b> <c>"
+    assert inherited({"symbols": "<a>"}) == "<a>"
 
 
 def test_a_child_chooses_the_tokenizer_of_bleu_for_its_own_text_unless_text_is_tokenized():

@@ -19,7 +19,7 @@ PAIRS = [(f"um {n} dois {n + 1}.", f"one {n} two {n + 1}.") for n in range(1, 12
 
 @pytest.fixture(scope="module")
 def served():
-    """A run of random weights whose vocabulary has symbols."""
+    """A run of random weights."""
     tokenizer = Tokenizer(train_tokenizer(as_dataset(PAIRS), 330))
     options = Options(num_layers=1, d_model=16, dff=16, num_heads=2, beam=1)
     keras.utils.set_random_seed(1)
@@ -28,7 +28,7 @@ def served():
     return ServedModel("numbers", model, tokenizer, [Direction("pt", "en")])
 
 
-def test_what_must_not_change_does_not_and_is_shown(served):
+def test_what_must_not_change_does_not(served):
     text, received = "um 4711 dois {name}.", []
     translate = served.translator(Query(served, served.directions[0]))
     streaming.events(translate, text, [], lambda *event: bool(received.append(event)) or True)
@@ -36,13 +36,7 @@ def test_what_must_not_change_does_not_and_is_shown(served):
     assert name == "sentence"
     assert finished["text"] == next(translate([text]))
     assert finished["text"].count("4711") == finished["text"].count("{name}") == 1
-    assert "4711" in finished["source"]
-    assert [token["token"] for token in finished["tokens"]].count("4711") == 1
-    assert not any(
-        "⟦" in other["token"] for token in finished["tokens"] for other in token["alternatives"]
-    )
     assert len(partial) > 1
-    assert not any("⟦" in data["text"] for _, data in partial)
 
 
 def test_a_sentence_is_named_as_it_was_given_without_the_tag_of_the_language(served):

@@ -1,23 +1,16 @@
-"""What must hold of spans and symbols: any text comes back, and both sides of a pair agree."""
+"""What must hold of spans and marks: any text comes back."""
 
-import itertools
 import re
 import time
 
-import numpy as np
 import pytest
-from helpers import as_dataset, sentences
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.corpus import batches, corpora
-from nmt.corpus.marked_copies import marked_pair
-from nmt.corpus.vocabulary import train_tokenizer
 from nmt.text import protected
-from nmt.text.differences import difference
-from nmt.text.protected import DEFAULT, MIN_PAIRS, SYMBOLS, Protected, Protector, restore
-from nmt.text.tokenizer import LineSample, SpanCount, Tokenizer
+from nmt.text.protected import DEFAULT, FIRST_MARK, Protected, Protector, restore
+from nmt.text.tokenizer import NumberCount
 
 
 def originals(text, **options):
@@ -104,29 +97,36 @@ def test_language_tags_are_no_spans():
     assert originals("<2de> 2 {name}", words=["<2de>", "{name}"]) == ["2", "{name}"]
 
 
-SPANS = st.sampled_from(
-    ["{name}", "%s", "4711", "http://a.b", "<b>", *SYMBOLS, "⟦1", "a", " ", "1"]
-)
+def protect(text):
+    """Returns the Protected text with marks for all spans, numbers among them."""
+    return DEFAULT.hide(text, {span.original for span in DEFAULT.numbers(text)})
+
+
+def marked(text):
+    """Returns a text with marks in place of their numbers in ⟦⟧."""
+    return re.sub("⟦([0-9])⟧", lambda match: chr(FIRST_MARK + int(match[1])), text)
+
+
+MARKS = [chr(FIRST_MARK + number) for number in range(3)]
+SPANS = st.sampled_from(["{name}", "%s", "4711", "http://a.b", "<b>", *MARKS, "a", " ", "1"])
 
 
 @settings(deadline=None, max_examples=50)
 @given(st.lists(st.one_of(SPANS, st.text(max_size=3)), max_size=40))
 def test_any_text_comes_back_whatever_it_holds(parts):
     text = "".join(parts)
-    source = DEFAULT.protect(text)
-    assert restore(source.text, source) == (text, [], 0)
+    source = protect(text)
+    assert restore(source.text, source) == text
 
 
-def test_what_a_translation_loses_or_adds_is_counted():
-    source = DEFAULT.protect("{a} 1 2")
-    assert source.text == "⟦0⟧ ⟦1⟧ ⟦2⟧"
-    assert restore("⟦2⟧ ⟦2⟧, ⟦9⟧⟦0⟧", source) == ("2 , {a}", ["1"], 2)
+def test_numbers_are_read_unless_they_are_named():
+    assert DEFAULT.hide("{a} 12 99", ["99"]) == Protected(marked("⟦0⟧ 12 ⟦1⟧"), ["{a}", "99"])
 
 
-def test_what_is_put_in_after_a_word_or_a_symbol_gets_a_space_if_it_had_one():
-    source = DEFAULT.protect("see {a} {b} <b>5</b>")
-    assert restore("voir ⟦3⟧x⟦4⟧.⟦0⟧⟦1⟧⟦2⟧", source).text == "voir 5x<b>. {a} {b}</b>"
-    assert restore("l'⟦0⟧ 我⟦1⟧", source).text == "l'{a} 我{b}"
+def test_each_mark_stands_for_its_span_once():
+    source = protect("{a} 1 2")
+    assert source.text == marked("⟦0⟧ ⟦1⟧ ⟦2⟧")
+    assert restore(marked("⟦2⟧ ⟦2⟧, ⟦9⟧⟦0⟧"), source) == "2 , {a}"
 
 
 @pytest.mark.parametrize(
@@ -141,57 +141,22 @@ def test_what_is_put_in_after_a_word_or_a_symbol_gets_a_space_if_it_had_one():
     ],
 )
 def test_tags_are_nested_as_in_the_source(source, translation, expected):
-    assert restore(translation, DEFAULT.protect(source)).text == expected
+    assert restore(marked(translation), protect(source)) == expected
 
 
-def test_originals_with_symbols_in_them_are_not_replaced_again():
-    assert restore("⟦0⟧ ⟦1⟧", Protected("", ["⟦1⟧", "x"])).text == "⟦1⟧ x"
+def test_originals_with_marks_in_them_are_not_replaced_again():
+    assert restore(marked("⟦0⟧ ⟦1⟧"), Protected("", [marked("⟦1⟧"), "x"])) == marked("⟦1⟧ x")
 
 
-def test_more_spans_than_symbols_keep_their_order():
+def test_many_spans_keep_their_order():
     text = " ".join(map(str, range(5000)))
-    source = DEFAULT.protect(text)
-    assert {*source.text.split()} == {*SYMBOLS}
-    assert restore(source.text, source).text == text
-
-
-def test_both_sides_of_a_pair_have_the_same_symbol_for_the_same_span():
-    pair = DEFAULT.protect_pair("5 of {n} in 12 h: 5.", "{n} : 5 sur 3, 5.")
-    assert pair == ("⟦0⟧ of ⟦1⟧ in 12 h: ⟦2⟧.", "⟦1⟧ : ⟦0⟧ sur 3, ⟦2⟧.")
-    assert DEFAULT.protect_pair("9 {n}", "{n} 9", first=9) == ("⟦9⟧ ⟦0⟧", "⟦0⟧ ⟦9⟧")
-    assert DEFAULT.protect_pair("1 dog", "un chien") == ("1 dog", "un chien")
-
-
-def test_training_leaves_a_share_and_uses_all_symbols_alike():
-    pairs = [(f"it is {n}", f"es {n}") for n in range(2000)]
-    trained = [DEFAULT.training_pair(*pair) for pair in pairs]
-    assert trained == [DEFAULT.training_pair(*pair) for pair in pairs]
-    unchanged = sum(pair == original for pair, original in zip(trained, pairs, strict=True))
-    assert 140 <= unchanged <= 260  # a tenth
-    for symbol in SYMBOLS:
-        count = sum(symbol in source and symbol in target for source, target in trained)
-        assert 120 <= count <= 240
-
-
-def test_a_prefix_has_the_symbols_of_its_source():
-    source = DEFAULT.protect("{a} costs 5, 5 or 6")
-    prefix = DEFAULT.protect_prefix("5 {b} ⟦0⟧ 5 5", source)
-    assert prefix.text == "⟦1⟧ {b} ⟦4⟧ ⟦2⟧ 5"
-    assert restore(prefix.text, prefix).text == "5 {b} ⟦0⟧ 5 5"
-    assert DEFAULT.protect_prefix("", source) == Protected("", source.originals)
-
-
-def test_a_prefix_begins_a_translation_whichever_spans_it_holds():
-    """The eleventh span has the first one's symbol, which stands for the first one first."""
-    source = DEFAULT.protect("rooms " + ", ".join(map(str, range(100, 112))))
-    for text in ("110", "100, 110", "110, 100", "100, 101, 110, 111"):
-        prefix = DEFAULT.protect_prefix(text, source)
-        assert restore(prefix.text, prefix).text == text
-    assert DEFAULT.protect_prefix("100, 110", source).text == "⟦0⟧, ⟦0⟧"
+    source = protect(text)
+    assert not re.search("[0-9]", source.text)
+    assert restore(source.text, source) == text
 
 
 HOSTILE = (
-    "a", "a.", "<a ", "1", "1a", "{", "%", "http://", ".", "&a", "@", "a@", "⟦1⟧", "<!--", "a-",
+    "a", "a.", "<a ", "1", "1a", "{", "%", "http://", ".", "&a", "@", "a@", MARKS[1], "<!--", "a-",
     "%1", "%(a", "www.", "<a b='", "b=", " ",
 )  # fmt: skip
 MORE_HOSTILE = (
@@ -207,160 +172,32 @@ def test_no_text_takes_long():
     texts += [part * 20_000 for part in MORE_HOSTILE]
     started = time.process_time()
     for text in texts:
-        source = DEFAULT.protect(text)
-        assert restore(source.text, source).text == text
+        source = protect(text)
+        assert restore(source.text, source) == text
     assert time.process_time() - started < 10  # half a second; minutes if one took quadratic time
 
 
 def test_every_kind_of_span_has_a_sign_by_which_texts_are_skipped():
-    examples = ["⟦0⟧", "http://a.b", "WWW.a.b", "a@b.c", "<b>", "&lt;", "{a}", "%s", "mp3", "1"]
+    examples = [MARKS[0], "http://a.b", "WWW.a.b", "a@b.c", "<b>", "&lt;", "{a}", "%s", "mp3", "1"]
     for text in examples:
         assert protected.SIGNS_OF_SPANS.search(text)
         assert originals(text) == [text]
 
 
-# ---- The vocabulary, and training ----
-
-NUMBERED = [
-    (f"{n} {source}", f"{n} {target}") for n, (source, target) in enumerate(sentences(1000))
-]
-
-
-@pytest.fixture(scope="module")
-def symbol_tokenizer():
-    """A tokenizer with the symbols, and a language tag that holds a number."""
-    return Tokenizer(train_tokenizer(as_dataset(NUMBERED), 330, symbols="<2en>"))
-
-
-def test_a_vocabulary_gets_symbols_if_enough_pairs_hold_spans(symbol_tokenizer):
-    assert symbol_tokenizer.tokens(symbol_tokenizer.symbol_ids) == SYMBOLS
-    assert symbol_tokenizer.words == ["<2en>"]
-    text = "um ⟦0⟧, ⟦9⟧⟦1⟧."
-    assert symbol_tokenizer.decode(np.array(symbol_tokenizer.encode([text]))) == [text]
-
-
-def test_other_vocabularies_are_what_they_were_before_there_were_symbols():
-    pairs = as_dataset(NUMBERED[: MIN_PAIRS - 1])
-    model = train_tokenizer(pairs, 330)
-    assert model == train_tokenizer(pairs, 330, protect="off")
-    assert not Tokenizer(model).symbol_ids
-    assert not Tokenizer(train_tokenizer(as_dataset(NUMBERED), 330, protect="off")).symbol_ids
-
-
-def test_the_bundled_corpus_holds_numbers_enough_to_learn_symbols():
-    sample = LineSample()
-    for pair in corpora.trained_on(corpora.built_in("bundled").train):
-        sample.add(*pair)
-    assert sample.pairs_with_spans > MIN_PAIRS * 1.5
-
-
-def test_training_pairs_have_symbols_on_both_sides_and_evaluation_leaves_none_out(symbol_tokenizer):
-    pairs = [(f"<2en> {source} {{n}}", target) for source, target in NUMBERED]
-    expected = [Protector(words=["<2en>"]).training_pair(*pair) for pair in pairs]
-    assert any("⟦" in source for source, _ in expected)
-    sources, targets = zip(*expected, strict=True)
-    dataset = as_dataset(pairs)
-    (chunk,) = batches.encoded_chunks(dataset, symbol_tokenizer, training=True)
-    assert chunk.sources == symbol_tokenizer.encode(sources)
-    assert chunk.targets == symbol_tokenizer.encode(targets)
-    (chunk,) = batches.encoded_chunks(dataset.take(1), symbol_tokenizer)
-    expected = Protector(words=["<2en>"]).protect_pair(*pairs[0])
-    assert [*chunk.sources, *chunk.targets] == symbol_tokenizer.encode(expected)
-
-
-def test_symbols_cannot_be_chosen_as_words():
-    with pytest.raises(UserError, match="--symbols ⟦3⟧: has a meaning"):
-        train_tokenizer(as_dataset(NUMBERED[:9]), 330, symbols="⟦3⟧")
-
-
-# ---- What a run learns ----
-
-
-def count(*pairs, times=1):
-    spans = SpanCount()
-    for pair in pairs * times:
-        spans.add(*pair)
-    return spans
-
-
-def test_kinds_that_a_text_copies_become_symbols_if_enough_pairs_hold_them():
-    copied = ("see {x} in 1999", "voir {x} en 1999")
-    changed = ("2 dogs", "deux chiens")
-    few = count(copied, changed, times=MIN_PAIRS - 1)
-    assert few.pairs_with_spans == MIN_PAIRS - 1
-    assert few.protection("auto") == ((), True)
-    learned, spells_numbers = count(copied, changed, times=MIN_PAIRS).protection("auto")
-    assert {"placeholder", "number", "url", "amount"} <= {*learned}  # also kinds that it lacks
-    assert "count" not in learned
-    assert spells_numbers
-    assert count(copied, times=MIN_PAIRS).protection("off").learned == ()
-    assert {"url", "tag"} <= {*count(changed).protection("always").learned}
-
-
-def test_numbers_that_a_text_writes_in_another_form_are_left_to_the_network():
-    spans = count(("15 000 a", "15,000 b"), ("{x}", "{x}"), times=MIN_PAIRS)
-    learned, spells_numbers = spans.protection("auto")
-    assert "amount" not in learned
-    assert not spells_numbers  # the digits are the same
-    protector = Protector(learned=learned)
-    assert protector.protect_pair("15 000 {x}", "15,000 {x}") == ("15 000 ⟦0⟧", "15,000 ⟦0⟧")
-    assert protector.hide("15 000 {x} C:\\a").text == "15 000 ⟦0⟧ ⟦1⟧"
-
-
-def test_copies_of_pairs_hold_the_same_spans_on_both_sides():
-    pairs = [(f"A dog sees Anna {n}x.", f"Un chien voit Anna {n}x !") for n in range(300)]
-    copies = [marked_pair(*pair) for pair in pairs]
-    assert copies == [marked_pair(*pair) for pair in pairs]
-    for source, target in copies:
-        assert not difference(source, target)
-        assert DEFAULT.protect_pair(source, target)[0] != source
-    assert any("Anna" not in source for source, _ in copies)
-    kinds = {span.kind for source, _ in copies for span in DEFAULT.spans(source)}
-    assert kinds >= {"url", "email", "tag", "placeholder", "code", "number", "count", "amount"}
-
-
-def test_training_always_on_protection_adds_copies():
-    pairs = as_dataset(NUMBERED[:20])
-    marked = [*corpora.trained_on(batches.with_marked_copies(pairs))]
-    assert marked[:20] == [*corpora.trained_on(pairs)]
-    assert marked[20:] == [marked_pair(*pair) for pair in marked[:20]]
-
-
-def test_a_symbol_stands_for_all_numbers_beside_each_other_or_for_none():
-    protector = Protector(learned=("number",))  # not "count": numbers below 100
-    text = "Raum 11 12 6113 34, 12 Hunde, 12 34 Katzen"
-    protected = protector.protect(text)
-    assert protected.text == "Raum ⟦0⟧, 12 Hunde, 12 34 Katzen"
-    assert protected.originals == ["11 12 6113 34"]
-    assert len(DEFAULT.protect(text).originals) == 7  # where all are learned, one for each
-
-
-def test_a_pair_with_an_empty_side_has_no_copy_and_a_language_tag_stays_first():
-    pairs = as_dataset(
-        [("", "one"), ("um", " "), *((f"<2en> um {n}", f"one {n}") for n in "abcdefgh")]
-    )
-    marked = [*corpora.trained_on(batches.with_marked_copies(pairs, "<2en> x"))]
-    copies = marked[10:]
-    assert len(copies) == 8
-    assert all(re.match("<2en> .*um", source) for source, _ in copies)
-
-
-def test_copies_of_long_pairs_take_no_long_time():
-    words = ["".join(letters) for letters in itertools.product("abcdefgh", repeat=5)]
-    start = time.process_time()
-    for text in (" ".join(words[:16_000]), "." * 30_000 + "x"):
-        marked_pair(text, text)
-    assert time.process_time() - start < 2  # not minutes
+# ---- What a text does with numbers ----
 
 
 @pytest.mark.parametrize(
-    ("source", "translation", "expected"),
+    ("pairs", "times", "spells_numbers"),
     [
-        ("a https://a.io/x b", "⟦0⟧onvres", "https://a.io/x onvres"),
-        ("3rd b", "⟦0⟧rd", "3rd"),
-        ("12 m", "⟦0⟧m", "12m"),
-        ("<b>a</b>", "⟦0⟧un⟦1⟧", "<b>un</b>"),
+        ([("2 dogs", "deux chiens"), ("in 1999", "en 1999")], 20, True),
+        ([("2 dogs", "deux chiens")], 19, False),  # too few to tell
+        ([("15 000 a", "15,000 b"), ("in 1999", "en 1999")], 20, False),  # the same digits
+        ([("{x} a", "b")], 30, False),
     ],
 )
-def test_letters_of_a_translation_do_not_become_a_part_of_a_url(source, translation, expected):
-    assert restore(translation, DEFAULT.protect(source)).text == expected
+def test_a_text_may_write_numbers_as_words(pairs, times, spells_numbers):
+    count = NumberCount()
+    for pair in pairs * times:
+        count.add(*pair)
+    assert count.spells_numbers is spells_numbers

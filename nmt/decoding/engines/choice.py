@@ -44,7 +44,7 @@ def choose_engine(
     """
 
     def definition() -> Engine:
-        return tensorflow_engine(networks(), options, settings, tokenizer.symbol_ids)
+        return tensorflow_engine(networks(), options, settings)
 
     name = name_of_engine(options, converted, wanted)
     if converted is None or name == TENSORFLOW:
@@ -102,13 +102,8 @@ def tensorflow_engine(
     networks: Networks,
     options: SearchOptions,
     settings: EngineSettings = EngineSettings(),  # noqa: B008  # immutable
-    symbol_ids: range = range(0),
 ) -> Engine:
-    """Returns the engine of TensorFlow; for the arguments see `choose_engine`.
-
-    Args:
-      symbol_ids: of the vocabulary's symbols, which a translation holds as often as its source.
-    """
+    """Returns the engine of TensorFlow; for the arguments see `choose_engine`."""
     from nmt.decoding.engines.one_pass import OnePassEngine
     from nmt.decoding.engines.tensorflow import TensorFlowEngine
     from nmt.network.variants import variant_of
@@ -117,4 +112,4 @@ def tensorflow_engine(
     engine_type = OnePassEngine if one_pass else TensorFlowEngine
     if settings.workers is None:
         settings = dataclasses.replace(settings, workers=networks.parts)
-    return engine_type(networks.transformers, options, settings, symbol_ids)
+    return engine_type(networks.transformers, options, settings)

@@ -8,7 +8,6 @@ writes them. What it does otherwise than the engine of TensorFlow is evened out 
   finds, too; they are ranked here by its length penalty.
 - It spreads the probability of forbidden tokens over the others. Where log-probabilities are asked
   for, hypotheses are scored anew.
-- It cannot count symbols: a hypothesis that has lost or repeated one is mended.
 """
 
 from __future__ import annotations
@@ -109,8 +108,6 @@ class CTranslate2Engine:
         self._source_names = tokenizer.tokens(range(tokenizer.vocab_size))  # by id
         self._names = target.tokens(range(target.vocab_size))  # of targets
         self._ids = {name: number for number, name in enumerate(self._names)}
-        self._symbols = frozenset(tokenizer.symbol_ids)
-        self._space = [self._ids["▁"]] if "▁" in self._ids else []  # before a symbol
         self._batching = Batching(settings.rows, options.beam)
         self._pair_batching = Batching(settings.rows, 1)
         self._definition = functools.cache(definition)
@@ -127,21 +124,19 @@ class CTranslate2Engine:
         if on_token is not None and len(requests) != 1:
             raise ValueError(f"on_token is of one request, not of {len(requests)}")
         begun: list[tuple[int, Any]] = []
-        for symbols, numbers in self._by_symbols(requests).items():
-            for batch in self._batching.batches(
-                numbers, lambda n: requests[n].length, self._workers
-            ):
-                results = self._begin([requests[n] for n in batch], symbols, scored, on_token)
-                begun += zip(batch, results, strict=True)
+        for batch in self._batching.batches(
+            range(len(requests)), lambda n: requests[n].length, self._workers
+        ):
+            results = self._begin([requests[n] for n in batch], scored, on_token)
+            begun += zip(batch, results, strict=True)
         lists = {
             number: self._ranked(self._read(requests[number], result)) for number, result in begun
         }
-        rescored = []
-        for number, request in enumerate(requests):
-            mended = self._mend_symbols(request, lists[number])
-            ranks_anew = len(lists[number]) > 1 and (mended or request.prefix)  # which counts as 0
-            if scored or ranks_anew:
-                rescored.append(number)
+        rescored = [
+            number
+            for number, request in enumerate(requests)
+            if scored or (len(lists[number]) > 1 and request.prefix)  # which counts as 0
+        ]
         self._score_anew(requests, lists, rescored)
         for number in rescored:
             lists[number] = self._ranked(lists[number])
@@ -150,21 +145,11 @@ class CTranslate2Engine:
             on_token(ranked[0][0].ids)
         return ranked
 
-    def _by_symbols(self, requests: Sequence[Request]) -> dict[frozenset[int], list[int]]:
-        """Returns the numbers of the requests whose sources hold the same symbols."""
-        numbers = collections.defaultdict(list)
-        for number, request in enumerate(requests):
-            numbers[self._symbols.intersection(request.source)].append(number)
-        return numbers
-
-    def _begin(
-        self, batch: list[Request], symbols: frozenset[int], scored: bool, on_token: OnToken | None
-    ) -> list[Any]:
+    def _begin(self, batch: list[Request], scored: bool, on_token: OnToken | None) -> list[Any]:
         """Starts to search for a batch. Returns a result for each of the Requests.
 
         Args:
           batch: Requests; with `on_token`, one.
-          symbols: that the sources hold; others are forbidden.
           scored: whether log-probabilities are of interest, to which equal texts of a beam add up.
           on_token: see engine.OnToken.
         """
@@ -175,7 +160,6 @@ class CTranslate2Engine:
             patience = PATIENCE_FOR_SCORES
         elif beam > 1 and self.options.length_penalty:  # without one, the first that ends is best
             patience = PATIENCE
-        forbidden = sorted({PAD, START} | (self._symbols - symbols))
         report = None
         if on_token is not None and beam == 1:
             report = self._reporter(on_token)
@@ -186,7 +170,7 @@ class CTranslate2Engine:
             patience=patience,
             num_hypotheses=1 if patience == 1 else round(patience * beam),
             length_penalty=0,
-            suppress_sequences=[[self._names[token]] for token in forbidden],
+            suppress_sequences=[[self._names[token]] for token in (PAD, START)],
             max_input_length=0,
             min_decoding_length=0,  # the likeliest translation may be empty
             max_decoding_length=max(map(length_limit, batch)),
@@ -243,44 +227,6 @@ class CTranslate2Engine:
         for (number, rank), score in zip(places, self.score(pairs), strict=True):
             ids = lists[number][rank].ids
             lists[number][rank] = self._hypothesis(ids, score.log_probability)
-
-    def _mend_symbols(self, request: Request, hypotheses: list[Hypothesis]) -> bool:
-        """Gives hypotheses the symbols that they lack, and takes out repeated ones.
-
-        Returns whether one had to be mended.
-        """
-        if not self._symbols:
-            return False
-        required = collections.Counter(token for token in request.source if token in self._symbols)
-        mended = False
-        for rank, hypothesis in enumerate(hypotheses):
-            ids = self._with_symbols(request, hypothesis.ids, required)
-            mended = mended or ids != hypothesis.ids
-            hypotheses[rank] = hypothesis._replace(ids=ids)
-        return mended
-
-    def _with_symbols(
-        self, request: Request, ids: list[int], required: collections.Counter[int]
-    ) -> list[int]:
-        """Returns ids in which each symbol stands as often as it is required.
-
-        A missing one comes last, where placement.py takes it from to its place between two words;
-        of repeated ones, those stay with which the translation is likeliest.
-        """
-        begun = 1 + len(request.prefix)  # what the user wants a translation to begin with stays
-        for symbol in sorted(self._symbols & ({*required} | {*ids})):
-            while ids.count(symbol) > required[symbol]:
-                places = [place for place in range(begun, len(ids)) if ids[place] == symbol]
-                if not places:
-                    break
-                changed = [ids[:place] + ids[place + 1 :] for place in places]
-                scores = self.score([IdPair(request.source, other) for other in changed])
-                ids = max(zip(scores, changed, strict=True), key=lambda pair: pair[0])[1]
-            missing = required[symbol] - ids.count(symbol)
-            if missing > 0:
-                end = len(ids) - (ids[-1] == END)
-                ids = [*ids[:end], *[*self._space, symbol] * missing, *ids[end:]]
-        return ids
 
     # ---- Given pairs ----
 

@@ -28,7 +28,6 @@ class OnePassSearcher(Searcher):
         scored: bool,
         reports: bool = False,
         has_prefixes: bool = False,
-        has_symbols: bool = False,
     ) -> Hypotheses:
         alpha = self.options.length_penalty
         return non_autoregressive.search(self.transformer, inp, alpha, scored)

@@ -40,13 +40,12 @@ class TensorFlowEngine:
         transformers: Sequence[Transformer],
         options: SearchOptions,
         settings: EngineSettings,
-        symbol_ids: range,
     ):
         first, *ensemble = transformers
         options.check(self.limitation, bool(ensemble))
         settings.check()
         self.options, self.transformer = options, first
-        self.searcher = self.searcher_type(first, options, tuple(ensemble), symbol_ids)
+        self.searcher = self.searcher_type(first, options, tuple(ensemble))
         tokens = GPU_BATCH_TOKENS if tf.config.list_physical_devices("GPU") else None
         self._batching = Batching(settings.rows, options.beam, tokens)
         # The logits of pairs are computed at once, so that their batches stay small.

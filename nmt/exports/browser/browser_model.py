@@ -1,6 +1,6 @@
 """A model for a program in the browser: what network.js and its like compute with, as text.
 
-tokenizer.js, protected.js, network.js and search.js compute; slices.js divides their work, so that
+tokenizer.js, network.js and search.js compute; slices.js divides their work, so that
 a page never stands still; texts.js is what pages say, in English and Chinese.
 """
 
@@ -18,12 +18,12 @@ from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[att
 from nmt import UserError
 from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.network.variants import sizes_of, variant_of
-from nmt.text import protected, spelling
+from nmt.text import spelling
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import DecoderLayer, EncoderLayer, MultiHeadAttention, Transformer
 
 FOLDER = Path(__file__).parent
-ENGINE = ("tokenizer.js", "protected.js", "network.js", "search.js", "slices.js")
+ENGINE = ("tokenizer.js", "network.js", "search.js", "slices.js")
 Tensors = dict[str, np.ndarray]  # weights by name
 JAVASCRIPT_SYNTAX = r"^$\.*+?()[]{}|/"  # what a backslash may precede in a regular expression
 KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}  # of SentencePiece models
@@ -159,24 +159,6 @@ def in_javascript(pattern: re.Pattern[str]) -> tuple[str, str]:
     return source, "iu" if pattern.flags & re.IGNORECASE else "u"
 
 
-def protection(tokenizer: Tokenizer) -> dict[str, Any] | None:
-    """Returns what protected.js needs to know; None if the vocabulary has no symbols."""
-    if not tokenizer.symbol_ids:
-        return None
-    learned = tokenizer.protection.learned
-    expressions = protected.Protector(words=tokenizer.words, learned=learned).expressions
-    return dict(
-        kinds=[(kind, in_javascript(pattern)) for kind, pattern in expressions],
-        attached=in_javascript(protected.ATTACHED_SYMBOL),
-        ended=in_javascript(protected.ENDED_SYMBOL),
-        tag_name=in_javascript(protected.TAG_NAME),
-        word_end=in_javascript(protected.WORD_END),
-        invisible=in_javascript(spelling.INVISIBLE_CHARACTER),
-        unprinted=in_javascript(spelling.UNPRINTED_SPACE),
-        void_elements=sorted(protected.VOID_ELEMENTS),
-    )
-
-
 def in_script(value: object) -> str:
     """Returns a value as JSON that no script element's end or comment can hide in."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
@@ -235,8 +217,6 @@ def fill_page(
     model = dict(
         sizes=sizes_of(transformer),
         vocabulary=vocabulary(tokenizer),
-        symbols=list(tokenizer.symbol_ids),
-        protection=protection(tokenizer),
         tensors=[dict(name=name, shape=values.shape) for name, values in tensors.items()],
     )
     parts = {

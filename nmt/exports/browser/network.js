@@ -86,9 +86,8 @@ function* perRow(rows, compute) { // -> compute(row, number) of each row
 }
 
 class Network {
-  constructor(sizes, tensors, symbols = []) {
+  constructor(sizes, tensors) {
     this.sizes = sizes; // num_layers (of the encoder), decoder_layers, d_model, num_heads, pre_norm, ...
-    this.symbols = symbols; // ids of tokens that a translation copies from its source
     this.tensors = { "decoder.embedding": tensors["encoder.embedding"], ...tensors }; // shared if tied
     this.depth = sizes.d_model / sizes.num_heads; // d_k
   }

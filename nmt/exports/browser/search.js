@@ -11,23 +11,6 @@ function allowedLogits(logits, never) { // never: ids that are not chosen
   return allowed;
 }
 
-// As nmt/decoding/copied_symbols.py: a translation holds each of `symbols` (ids) as often as its source.
-// Where it would end, the likeliest missing one comes first; `left` tokens may follow at most.
-function copySymbols(logits, symbols, source, target, left) {
-  const count = (ids, symbol) => ids.filter((id) => id === symbol).length;
-  const missing = symbols.map((symbol) => Math.max(0, count(source, symbol) - count(target, symbol)));
-  const number = missing.reduce((a, b) => a + b, 0), candidates = symbols.filter((_, n) => missing[n]);
-  const isUrgent = number > 0 && number >= left;
-  const restricted = isUrgent ? new Float32Array(logits.length).fill(MASKED) : Float32Array.from(logits);
-  for (const symbol of symbols) restricted[symbol] = MASKED;
-  if (!number) return restricted;
-  for (const symbol of candidates) restricted[symbol] = logits[symbol];
-  const likeliestOne = candidates.reduce((best, symbol) => (logits[symbol] > logits[best] ? symbol : best));
-  restricted[likeliestOne] = Math.max(logits[likeliestOne], logits[END]);
-  restricted[END] = MASKED;
-  return restricted;
-}
-
 function highest(values) { // the first of equal ones, as TensorFlow's argmax
   let best = 0;
   for (let n = 1; n < values.length; n++) if (values[n] > values[best]) best = n;
@@ -113,16 +96,10 @@ class Translation {
 
   append(logits) {
     const forced = this.forced[this.target.length - 1], limit = this.source.length + EXTRA_TOKENS;
-    const id = forced ?? draw(this.allowed(logits, limit - this.steps.length), this.how);
+    const id = forced ?? draw(allowedLogits(logits, [PAD, START]), this.how);
     this.steps.push({ logits, probabilities: softmax(logits) });
     this.target.push(id);
     this.done = id === END || this.target.length > Math.max(limit, this.forced.length + 1);
-  }
-
-  allowed(logits, left) { // logits of what may follow
-    const { symbols } = this.network;
-    if (!this.source.some((id) => symbols.includes(id))) return allowedLogits(logits, [PAD, START, ...symbols]);
-    return copySymbols(allowedLogits(logits, [PAD, START]), symbols, this.source, this.target, left);
   }
 
   *decodeInParallel() {

@@ -18,11 +18,10 @@ class Engine {
 
   async load({ data, weights }) {
     this.tokenizer = new Tokenizer(data.vocabulary);
-    this.protector = new Protector(data.protection);
     this.sentences = new Sentences(data.sentences);
     this.maxTokens = data.max_tokens;
     const tensors = await inSlices(readTensors(data.tensors, weights));
-    this.network = new Network(data.sizes, tensors, data.symbols);
+    this.network = new Network(data.sizes, tensors);
     this.post({ isReady: true });
     if (this.waiting) await this.start(this.waiting);
   }
@@ -68,10 +67,9 @@ class Engine {
   }
 
   *translate(source) {
-    const given = this.protector.protect(source), all = this.tokenizer.encode(given.text);
-    const ids = all.slice(0, this.maxTokens), translation = new Translation(this.network, ids);
+    const all = this.tokenizer.encode(source), ids = all.slice(0, this.maxTokens);
+    const translation = new Translation(this.network, ids);
     yield* translation.translate();
-    const text = this.protector.restore(this.tokenizer.decode(translation.words()), given);
-    return { text, isCut: all.length > ids.length };
+    return { text: this.tokenizer.decode(translation.words()), isCut: all.length > ids.length };
   }
 }

@@ -201,7 +201,7 @@ function setLanguage(number) {
   output.dataset.empty = say("empty");
   source.placeholder = say(matchMedia("(pointer: coarse)").matches ? "hint-touch" : "hint") // touch drops no files
     + (data.example ? say("for-example", { example: data.example }) : "");
-  at("limits").textContent = say(data.protection ? "limits-protected" : "limits");
+  at("limits").textContent = say("limits");
   at("about").textContent = say("about", { name: data.name });
   showNotices();
   showTarget();

@@ -2,7 +2,7 @@
 
 const data = read("data");
 const MEAN = "mean", MAX_TOKENS = 200;
-const tokenizer = new Tokenizer(data.vocabulary), protector = new Protector(data.protection);
+const tokenizer = new Tokenizer(data.vocabulary);
 const sentences = data.sentences && new Sentences(data.sentences); // as `translate` divides a text
 
 const view = { // what the reader has chosen
@@ -42,15 +42,15 @@ const isSampled = () => sampling().temperature > 0;
 const isText = () => // whether the source has several sentences
   sentences && view.source.split("\n").flatMap((line) => sentences.split(line)).filter(({ text }) => text).length > 1;
 
-function readSource() { // -> {ids, given (of `protect`)}
-  const given = protector.protect(view.source), ids = tokenizer.encode(given.text);
+function readSource() { // -> ids
+  const ids = tokenizer.encode(view.source);
   const tooLong = ids.length > MAX_TOKENS;
   const notes = [isText() && say("several-sentences"), tooLong && say("too-long", { number: MAX_TOKENS })];
   at("warning").textContent = notes.filter(Boolean).join(" ");
-  return { given, ids: tooLong ? ids.slice(0, MAX_TOKENS) : ids };
+  return tooLong ? ids.slice(0, MAX_TOKENS) : ids;
 }
 
-const textOf = (words) => protector.restore(tokenizer.decode(words), translation.given);
+const textOf = (words) => tokenizer.decode(words);
 
 let job = 0; // number of the latest translation
 let isWorking = false; // whether it is unfinished
@@ -61,9 +61,8 @@ function leastCertain({ steps, target }) { // the step whose token has the lowes
 }
 
 function* translating() {
-  const begin = performance.now(), { ids, given } = readSource();
+  const begin = performance.now(), ids = readSource();
   const next = new Translation(network, ids, view.what, view.forced, sampling());
-  next.given = given;
   at("timing").textContent = say("computing-source", { number: ids.length });
   yield* next.prepare();
   while (!next.done && !(view.stepping && next.steps.length >= view.wanted)) {
@@ -134,8 +133,6 @@ function chip(id) {
 
 function* showTranslation() {
   at("translation").textContent = textOf(translation.words());
-  const list = translation.given.originals.map((original, n) => `⟦${n % SYMBOLS}⟧ = \u2068${original}\u2069`);
-  at("protected").textContent = list.length ? say("protected", { list: list.join(", ") }) : "";
   const notes = [say("milliseconds", { ms: view.milliseconds.toFixed(0), tokens: translation.steps.length })];
   if (view.fromRun) notes.push(say("as-run"));
   else if (view.forced.length) notes.push(say("forced", { number: view.forced.length }));
@@ -235,7 +232,7 @@ async function open() {
   at("sentence").selectedIndex = 0;
   at("timing").textContent = say("reading");
   show(["map", "switches", "positions"]);
-  network = new Network(data.sizes, await inSlices(readTensors(data.tensors, weights)), data.symbols);
+  network = new Network(data.sizes, await inSlices(readTensors(data.tensors, weights)));
   if (data.examples.length) chooseExample();
   else setSource("");
   document.querySelector("main").inert = false;
