@@ -5,7 +5,9 @@ The texts that each is tried with come from its own parts: what it repeats, behi
 """
 
 import ast
+import collections
 import contextlib
+import functools
 import importlib
 import inspect
 import itertools
@@ -50,19 +52,22 @@ class Expression(NamedTuple):
     is_searched: bool  # else it is tried at the beginning of a text alone
 
 
+@functools.cache
 def expressions() -> list[Expression]:
     """Returns the expressions of two packages: those of modules, and those in calls of `re`."""
     source = "".join(path.read_text() for path in Path(nmt.__file__).parent.rglob("*.py"))
+    calls = collections.defaultdict(list)  # of methods, by the name of their object
+    for name, method, arguments in re.findall(r"\b(\w+)\.(\w+)\((?=([^()]*))", source):
+        calls[name].append("match" in method and "," not in arguments)
     compiled = {}
     for package in (nmt.documents, nmt.text):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             module = importlib.import_module(info.name)
             for name, value in vars(module).items():
                 for pattern in patterns_within(value):
-                    calls = re.findall(rf"\b{name}\.(\w+)\(([^()]*)", source)
-                    is_matched = all("match" in function and "," not in a for function, a in calls)
+                    is_searched = not calls[name] or not all(calls[name])
                     key = pattern.pattern, pattern.flags
-                    compiled[key] = Expression(name, pattern, not (calls and is_matched))
+                    compiled[key] = Expression(name, pattern, is_searched)
             for node in ast.walk(ast.parse(inspect.getsource(module))):
                 name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
                 is_call = name.startswith("re.") and name != "re.compile"
