@@ -1,15 +1,13 @@
 """The keys that clients send: one of the operator's settings, or several of a file, with names.
 
 A file has a line for each key, its name and then the key: "mobile 3fGk...". It is read again when
-it changes, or when the operator asks for that: a key comes and goes without a restart.
+the operator asks for a reload: a key comes and goes without a restart.
 """
 
 import hashlib
 import hmac
 import re
 import stat
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,11 +16,8 @@ from nmt.messages import log
 
 DEFAULT_NAME = "default"  # of the key that no file names
 MAX_KEYS = 1000  # each request is compared with all of them
-CHECK_SECONDS = 1.0  # after which a file may be looked at again
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 PRINTABLE = re.compile(r"[!-~]+")  # what every client can send in a header
-
-Stamp = tuple[int, int, int]  # of a file: it has changed if this has
 
 
 class NamedKey(NamedTuple):
@@ -42,25 +37,15 @@ class Keys:
     Args:
       key: one without a file; None for none.
       path: a file of keys; None for none.
-      clock: a function that returns seconds.
 
     Raises:
       UserError: the file cannot be read, or holds anything but keys.
     """
 
-    def __init__(
-        self,
-        key: str | None = None,
-        path: Path | None = None,
-        clock: Callable[[], float] = time.monotonic,
-    ):
+    def __init__(self, key: str | None = None, path: Path | None = None):
         self._single = [] if key is None else [NamedKey(DEFAULT_NAME, digest_of(key))]
-        self._path, self._clock = path, clock
-        self._from_file: list[NamedKey] = []
-        self._stamp: Stamp | None = None
-        self._checked_at = clock()
-        if path is not None:
-            self._stamp, self._from_file = self._read(path)
+        self._path = path
+        self._from_file = [] if path is None else self._read(path)
 
     def __bool__(self) -> bool:
         """Whether clients must send a key."""
@@ -68,30 +53,25 @@ class Keys:
 
     def name_of(self, key: str) -> str | None:
         """Returns the name of a key; None if it is none. How long that takes says nothing of it."""
-        if self._path is not None and self._clock() >= self._checked_at + CHECK_SECONDS:
-            self._checked_at = self._clock()
-            self.reload(only_if_changed=True)
         digest, name = digest_of(key), None
         for known in [*self._single, *self._from_file]:
             if hmac.compare_digest(known.digest, digest):
                 name = known.name
         return name
 
-    def reload(self, only_if_changed: bool = False) -> None:
+    def reload(self) -> None:
         """Reads the file again; if that fails, the keys stay as they are, and a line says why."""
-        if self._path is None or (only_if_changed and _stamp_of(self._path) == self._stamp):
+        if self._path is None:
             return
-        self._stamp = _stamp_of(self._path)
         try:
-            self._stamp, self._from_file = self._read(self._path)
+            self._from_file = self._read(self._path)
             log.info(f"{self._path}: {len(self._from_file)} API keys are read again.")
         except UserError as error:
             log.error(f"{error}; the API keys of before stay valid")
 
-    def _read(self, path: Path) -> tuple[Stamp | None, list[NamedKey]]:
-        """Returns the stamp of a file and its keys; a UserError if it holds anything else."""
+    def _read(self, path: Path) -> list[NamedKey]:
+        """Returns the keys of a file; a UserError if it holds anything else."""
         try:
-            stamp = _stamp_of(path)
             lines = path.read_text(encoding="utf-8").splitlines()
             is_public = path.stat().st_mode & stat.S_IROTH
         except OSError as error:
@@ -107,16 +87,7 @@ class Keys:
             raise UserError(f"{path}: {number} keys; write 1 to {MAX_KEYS}, a name and a key each")
         if is_public:
             log.warning(f"{path}: all users of this machine can read the keys: chmod o-r {path}")
-        return stamp, keys[len(self._single) :]
-
-
-def _stamp_of(path: Path) -> Stamp | None:
-    """Returns what changes when a file does; None if there is none."""
-    try:
-        status = path.stat()
-    except OSError:
-        return None
-    return status.st_mtime_ns, status.st_size, status.st_ino
+        return keys[len(self._single) :]
 
 
 def _parsed(place: str, line: str, known: list[NamedKey]) -> NamedKey:
