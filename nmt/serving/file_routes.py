@@ -35,7 +35,7 @@ async def translate_file(request: Request) -> Response:
     values = await service.admit(request, MAX_FILE_BYTES)
     file, columns = FILE.read(values), COLUMNS.read(values) or None
     source, target = SOURCE.read(values), TARGET.read(values)
-    service.files.check_room(client_of(request))
+    service.files.check_room()
     upload = uploads.Upload(file, columns, target)
     most = FILE_REQUESTS * service.limits.max_chars
     texts = await service.in_process(uploads.read_texts, upload, most)
@@ -51,7 +51,7 @@ async def translate_file(request: Request) -> Response:
         content, report = written.content, str(written.report)
         warnings = [*too_long(translations), *notices.of_report(written.report)]
     name = translated_name(file.name, target)
-    key = service.files.add(name, content, client_of(request))
+    key = service.files.add(name, content)
     plain_name = re.sub(r"[^A-Za-z0-9_.-]+", "_", name)  # what no proxy changes
     url = request.url_for("download_file", key=key, name=plain_name)
     return JSONResponse({
@@ -59,11 +59,6 @@ async def translate_file(request: Request) -> Response:
         "report": report,
         "warnings": notices.answers([*text_query.notices, *warnings]),
     })  # fmt: skip
-
-
-def client_of(request: Request) -> str:
-    """Returns the address of the client of a request."""
-    return request.client.host if request.client else ""
 
 
 async def translations_of(request: Request, query: Query, texts: uploads.Texts) -> list[Result]:

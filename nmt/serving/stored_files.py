@@ -18,7 +18,6 @@ from nmt.serving.errors import RefusedError
 
 MAX_FILES = 1000
 MAX_BYTES = 500_000_000  # of all files
-MAX_CLIENT_SHARE = 0.5  # of both, for the files of one client
 FILE_SECONDS = 600.0  # for which they may be fetched
 PART_BYTES = 65_536  # in memory for each client that fetches a file
 
@@ -61,7 +60,6 @@ class TranslatedFile(NamedTuple):
 
     name: str
     content: StoredBytes
-    client: str  # who has sent it
     made_at: float  # seconds
 
 
@@ -83,44 +81,33 @@ class TranslatedFiles:
         self._clock, self._max_files, self._max_bytes = clock, max_files, max_bytes
         self._files: collections.OrderedDict[str, TranslatedFile] = collections.OrderedDict()
 
-    def add(self, name: str, content: bytes, client: str) -> str:
+    def add(self, name: str, content: bytes) -> str:
         """Returns the key by which a file may be fetched, which nobody can guess.
 
         Args:
           name: of the file.
           content: the file.
-          client: the address of the client.
 
         Raises:
           RefusedError: there is no room for it.
         """
-        self.check_room(client, len(content))
+        self.check_room(len(content))
         key = secrets.token_urlsafe(16)
-        self._files[key] = TranslatedFile(name, StoredBytes(content), client, self._clock())
+        self._files[key] = TranslatedFile(name, StoredBytes(content), self._clock())
         return key
 
-    def check_room(self, client: str, size: int = 0) -> None:
-        """Raises a RefusedError if there is no room for another file of a client.
-
-        Args:
-          client: the address of the client.
-          size: bytes of the file.
-        """
+    def check_room(self, size: int = 0) -> None:
+        """Raises a RefusedError if there is no room for another file of `size` bytes."""
         self._forget_old()
         files = [*self._files.values()]
-        for waiting, share in (
-            (files, 1.0),
-            ([file for file in files if file.client == client], MAX_CLIENT_SHARE),
-        ):
-            used = sum(file.content.size for file in waiting)
-            is_full = len(waiting) >= share * self._max_files
-            if is_full or used + size > share * self._max_bytes:
-                seconds = int(files[0].made_at + FILE_SECONDS - self._clock()) + 1 if files else 0
-                raise RefusedError(
-                    429,
-                    f"too many translated files wait to be fetched; try again in {seconds} s",
-                    retry_after=max(1, seconds),
-                )
+        used = sum(file.content.size for file in files)
+        if len(files) >= self._max_files or used + size > self._max_bytes:
+            seconds = int(files[0].made_at + FILE_SECONDS - self._clock()) + 1 if files else 0
+            raise RefusedError(
+                429,
+                f"too many translated files wait to be fetched; try again in {seconds} s",
+                retry_after=max(1, seconds),
+            )
 
     def get(self, key: str) -> TranslatedFile:
         """Returns the file of a key; a RefusedError if there is none any more."""
