@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import collections
-import dataclasses
-import functools
 import importlib.util
 import ipaddress
 import os
@@ -66,11 +64,10 @@ def add_flags(parser: ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--reload", action="store_true",
-        help="at SIGHUP, or POST /reload with a key, load the newest weights and the glossary, and "
-        "exchange them without refusing a request",
+        help="at SIGHUP, or POST /reload with a key, load the newest weights, the glossary and "
+        "the keys, and exchange them without refusing a request",
     )  # fmt: skip
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
-    add_number(parser, "rate", 0, 1_000_000, 0, "requests per client and minute; 0 for any number")
     add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
     add_number(parser, "cache", 0, 10_000_000, 0, "texts whose translations are kept in memory")
     parser.add_argument(
@@ -96,7 +93,7 @@ def add_access_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--api-keys", type=key_file, metavar="FILE", action=flags.Once,
         help="file of further keys, a line for each: its name, which the log shows, and the key; # "
-        "begins a comment; read again when it changes",
+        "begins a comment",
     )  # fmt: skip
     parser.add_argument(
         "--open-metrics", action="store_true",
@@ -115,8 +112,8 @@ def add_access_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--forwarded-allow-ips", type=proxy, metavar="ADDRESS", action="append", default=[],
         dest="proxies", help="address of a reverse proxy, or a network, as 10.0.0.0/8, or * for "
-        "any, whose X-Forwarded-For names the client, for --rate and files, and whose "
-        "X-Forwarded-Proto is the scheme of files' addresses (repeatable; default: none)",
+        "any, whose X-Forwarded-Proto is the scheme of files' addresses (repeatable; default: "
+        "none)",
     )  # fmt: skip
 
 
@@ -210,7 +207,7 @@ def run(args: Namespace) -> None:
     from nmt.serving.service import Service
     from nmt.serving.suggestions import SuggestionFile
 
-    limits = Limits(keys, args.max_chars, args.rate, open_metrics=args.open_metrics)
+    limits = Limits(keys, args.max_chars, open_metrics=args.open_metrics)
     service = Service(
         None,
         limits,
@@ -407,23 +404,15 @@ def configuration(service: Service, is_loopback: bool, args: Namespace) -> uvico
     """Returns what uvicorn is to know of a Service."""
     import uvicorn
 
-    from nmt.serving.access_log import new_access
     from nmt.serving.app import application
-    from nmt.serving.process import GRACE_SECONDS
-    from nmt.serving.prometheus_metrics import CONNECTION
-    from nmt.serving.protocol import MAX_CONNECTIONS, PatientProtocol
+    from nmt.serving.process import GRACE_SECONDS, MAX_CONNECTIONS
 
     is_called_by_any_name = not is_loopback and not args.host_names
     files = open_files(2 * (MAX_CONNECTIONS + args.max_waiting))
     return uvicorn.Config(
         application(service, None if is_called_by_any_name else args.host_names, args.origins),
-        http=functools.partial(  # type: ignore[arg-type]  # is called like a class
-            PatientProtocol,
-            refused=lambda status: service.answered(
-                dataclasses.replace(new_access("-", {}), route=CONNECTION, status=status), 0.0
-            ),
-            max_connections=files // 2,
-        ),
+        http="h11",
+        limit_concurrency=files // 2,  # connections; uvicorn answers 503 beyond them
         ws="none",
         access_log=False,  # it would show texts, which are in the addresses of some clients
         log_config=None,

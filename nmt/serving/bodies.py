@@ -1,4 +1,4 @@
-"""The body of a request: read while the client keeps to the limits, to the fields that it holds.
+"""The body of a request: read within the limits, to the fields that it holds.
 
 A client sends fields in whichever of five ways: JSON (Weblate), an urlencoded form
 (libretranslatepy), a query string without a body (deep-translator), GET with a query string
@@ -8,7 +8,6 @@ Nothing large is read for a client without the key: it comes in the header Autho
 query string, or at the beginning of the body. The memory of all bodies together has a limit.
 """
 
-import asyncio
 import email.message
 import json
 import urllib.parse
@@ -246,8 +245,8 @@ async def read(
       max_bytes: of the body.
 
     Raises:
-      RefusedError: it lacks the key, or the body is too large, too slow, or not what its
-        Content-Type says.
+      RefusedError: it lacks the key, or the body is too large, or not what its Content-Type
+        says.
     """
     fields = _from_pairs(_pairs(request.url.query))
     content_type = request.headers.get("content-type", "")
@@ -256,7 +255,7 @@ async def read(
     reader = Reader(request, limits, form, limits.has_key(request, fields))
     if not reader.has_key:
         reader.reservation.take_from(keyless)
-    await _receive(request, max_bytes, reader, limits)
+    await _receive(request, max_bytes, reader)
     fields |= form.fields()
     limits.check_key(request, fields)
     return fields
@@ -291,38 +290,30 @@ class Reader:
         self.reservation.release()
 
 
-async def _receive(request: Request, max_bytes: int, reader: Reader, limits: Limits) -> None:
+async def _receive(request: Request, max_bytes: int, reader: Reader) -> None:
     """Gives the parts of a body to a Reader as they arrive.
 
     What comes after a refusal is read and dropped: a client that is still sending would not see the
     answer.
 
     Raises:
-      RefusedError: the body is too large or too slow, or the Reader has refused a part.
+      RefusedError: the body is too large, or the Reader has refused a part.
     """
-    seconds, step = limits.body_seconds, limits.body_step
-    size, milestone, loop = 0, step, asyncio.get_running_loop()
+    size = 0
     refusal: RefusedError | None = None
     try:
-        async with asyncio.timeout(seconds) as timer:
-            async for part in request.stream():
-                if refusal:
-                    continue
-                size += len(part)
-                if size >= milestone:
-                    milestone = size + step
-                    timer.reschedule(loop.time() + seconds)
-                try:
-                    if size > max_bytes:
-                        message = f"the body is too large; send at most {max_bytes} bytes"
-                        raise RefusedError(413, message)
-                    reader.take(part)
-                except RefusedError as error:
-                    refusal = error
-                    reader.drop()
-    except TimeoutError:
-        message = f"the body is too slow: less than {step} bytes in {seconds:.0f} s"
-        raise refusal or RefusedError(408, message) from None
+        async for part in request.stream():
+            if refusal:
+                continue
+            size += len(part)
+            try:
+                if size > max_bytes:
+                    message = f"the body is too large; send at most {max_bytes} bytes"
+                    raise RefusedError(413, message)
+                reader.take(part)
+            except RefusedError as error:
+                refusal = error
+                reader.drop()
     except ClientDisconnect:
         raise RefusedError(400, "the client left before its body ended") from None
     if refusal:

@@ -1,9 +1,6 @@
-"""Who may ask, how often, and for how much."""
+"""Who may ask, and for how much."""
 
-import collections
-import dataclasses
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from starlette.requests import Request
@@ -15,21 +12,9 @@ from nmt.serving.keys import Keys
 MAX_CHARS = 5000  # of the texts of a request
 MAX_TEXTS = 500  # of a request
 JSON_BYTES = 12  # of a character, at most: "\\ud83d\\ude00"
-MAX_CLIENTS = 10_000  # whose rates are remembered
-MINUTE = 60.0  # seconds
-BODY_SECONDS = 20.0
-BODY_STEP = 250_000  # bytes: the slowest line is one of 100 kbit/s
 MAX_BODIES_BYTES = 32_000_000  # of the bodies of all requests that are being answered
 SMALL_BYTES = 100_000  # of each, which are not counted: the connections limit them
 MAX_KEYLESS_BYTES = 16_000_000  # beside them, of all bodies in which a key has not been found yet
-
-
-@dataclasses.dataclass
-class Bucket:
-    """The requests that a client may still make; they come back at a constant rate."""
-
-    requests: float
-    filled_at: float  # seconds
 
 
 def check_characters(texts: list[str], most: int) -> None:
@@ -45,11 +30,6 @@ class Limits:
     Args:
       keys: of which clients must send one, unless there are none.
       max_chars: Unicode characters of the texts of a request.
-      rate: requests per client and minute; 0 for any number.
-      clock: a function that returns seconds.
-      max_clients: whose rates are remembered.
-      body_seconds: in which a client must send the next `body_step` bytes of its body.
-      body_step: bytes.
       open_metrics: whether the figures are for clients without a key, too.
     """
 
@@ -57,18 +37,10 @@ class Limits:
         self,
         keys: Keys | None = None,
         max_chars: int = MAX_CHARS,
-        rate: int = 0,
-        clock: Callable[[], float] = time.monotonic,
-        max_clients: int = MAX_CLIENTS,
-        body_seconds: float = BODY_SECONDS,
-        body_step: int = BODY_STEP,
         open_metrics: bool = False,
     ):
         self.keys = Keys() if keys is None else keys
-        self.max_chars, self.rate, self.open_metrics = max_chars, rate, open_metrics
-        self.body_seconds, self.body_step = body_seconds, body_step
-        self._clock, self._max_clients = clock, max_clients
-        self.buckets: collections.OrderedDict[str, Bucket] = collections.OrderedDict()
+        self.max_chars, self.open_metrics = max_chars, open_metrics
 
     @property
     def max_keyless_bytes(self) -> int:
@@ -92,29 +64,6 @@ class Limits:
         """Raises a RefusedError unless a request has a key of the server."""
         if not self.has_key(request, fields):
             raise RefusedError(403, "the API key is missing or wrong; ask the server's operator")
-
-    def check_rate(self, client: str) -> None:
-        """Counts a request; a RefusedError if its client has made too many.
-
-        Args:
-          client: the address of the client.
-        """
-        if not self.rate:
-            return
-        now = self._clock()
-        bucket = self.buckets.pop(client, None) or Bucket(self.rate, now)
-        gained = (now - bucket.filled_at) * self.rate / MINUTE
-        bucket.requests, bucket.filled_at = min(self.rate, bucket.requests + gained), now
-        self.buckets[client] = bucket
-        if len(self.buckets) > self._max_clients:
-            self.buckets.popitem(last=False)  # the one that has been silent for longest
-        if bucket.requests < 1:
-            seconds = int((1 - bucket.requests) * MINUTE / self.rate) + 1
-            raise RefusedError(
-                429, f"more than {self.rate} requests per minute; try again in {seconds} s",
-                retry_after=seconds,
-            )  # fmt: skip
-        bucket.requests -= 1
 
     def check_texts(self, texts: list[str]) -> None:
         """Raises a RefusedError if there are too many texts, or too long ones."""

@@ -14,6 +14,7 @@ import uvicorn
 from nmt.serving.service import Service
 
 GRACE_SECONDS = 8  # for what is in work when the server is to end
+MAX_CONNECTIONS = 200  # beside those of requests that may wait; a header takes up to 64 kB
 
 
 class Server(uvicorn.Server):

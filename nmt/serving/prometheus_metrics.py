@@ -9,7 +9,6 @@ SECONDS = (0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30)
 SENTENCES = (1, 2, 4, 8, 16, 32, 64, 128, 256)
 CONTENT_TYPE = exposition.CONTENT_TYPE_LATEST
 OTHER = "other"  # the route of requests for paths that do not exist
-CONNECTION = "connection"  # the route of those that are refused before they are whole
 
 
 class Metrics:

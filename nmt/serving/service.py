@@ -201,13 +201,12 @@ class Service:
     async def admit(
         self, request: Request, max_bytes: int = bodies.MAX_BODY_BYTES
     ) -> dict[str, Any]:
-        """Returns the fields of a request, which has the key and keeps to the rate.
+        """Returns the fields of a request, which has the key.
 
         Args:
           request: the request.
           max_bytes: of its body.
         """
-        self.limits.check_rate(request.client.host if request.client else "")
         return await bodies.read(request, self.limits, self.keyless_bodies, max_bytes)
 
     def queries(self, source: str, target: str, texts: list[str]) -> list[TextQuery]:

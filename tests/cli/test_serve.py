@@ -148,7 +148,7 @@ def test_flags_take_precedence_over_the_environment(set_environment):
     ("name", "value", "message"),
     [
         ("MAX_CHARS", "x", "NMT_MAX_CHARS, in the environment: invalid int value: 'x'"),
-        ("RATE", "", "NMT_RATE, in the environment: invalid int value"),
+        ("PORT", "", "NMT_PORT, in the environment: invalid int value"),
         ("API_KEY", "", "NMT_API_KEY, in the environment: the key is empty"),
         ("ENGINE", "cpu", "NMT_ENGINE, in the environment: invalid choice: 'cpu'"),
         ("NO_PROTECT", "yes", "NMT_NO_PROTECT=yes: write 1 or 0"),

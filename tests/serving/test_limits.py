@@ -1,4 +1,4 @@
-"""What must hold of the limits: who may ask, how often, for how much."""
+"""What must hold of the limits: who may ask, and for how much."""
 
 from types import SimpleNamespace
 
@@ -33,26 +33,6 @@ def test_the_key_is_a_field_or_a_header(fields, headers):
 def test_no_other_key_will_do(key):
     with pytest.raises(RefusedError):
         Limits(keys=Keys("a")).check_key(request(), {"api_key": key})
-
-
-def test_a_client_may_make_so_many_requests_per_minute():
-    now = 0.0
-    rated = Limits(rate=2, clock=lambda: now)
-    rated.check_rate("a")
-    rated.check_rate("a")
-    with pytest.raises(RefusedError, match="in 31 s") as refusal:
-        rated.check_rate("a")
-    assert (refusal.value.status, refusal.value.retry_after) == (429, 31)
-    rated.check_rate("b")
-    now = 30.0
-    rated.check_rate("a")
-
-
-def test_no_more_clients_are_remembered_than_fit():
-    rated = Limits(rate=1, max_clients=3)
-    for number in range(10):
-        rated.check_rate(str(number))
-    assert len(rated.buckets) == 3
 
 
 def test_texts_have_a_number_of_characters():

@@ -233,7 +233,7 @@ def test_hostile_requests_have_clear_answers_and_the_server_stays_quick(server):
     assert server.process.poll() is None
     begin = time.monotonic()
     assert server.ask("/translate", ASKED)["translatedText"]
-    assert time.monotonic() - begin < 10  # on a busy machine; it waits 20 for each slow client
+    assert time.monotonic() - begin < 10  # on a busy machine
     for client in slow:
         client.close()
 
