@@ -57,9 +57,6 @@ PRE_NORM: Annotated[
 TIE_EMBEDDINGS: Annotated[
     bool, Flag("one matrix for source, target and logits; paper 3.4; tutorial: three")
 ] = False
-NON_AUTOREGRESSIVE: Annotated[
-    bool, Flag("predict all tokens in parallel, not one by one (arXiv 2012.15833); paper: no")
-] = False
 ACTIVATION: Annotated[
     str,
     Flag(

@@ -95,10 +95,7 @@ class Training:
                 options.clip_norm, xla,
             )  # fmt: skip
         self.epochs = loop.Epochs(self)  # done so far
-        batch_seed = functools.partial(self.optimizer.batch_seed, options.seed, scheme)
-        self.forward = forward_pass(
-            self.transformer, parts, plain, static_shapes=xla, batch_seed=batch_seed
-        )
+        self.forward = forward_pass(self.transformer, parts, plain, static_shapes=xla)
         # transformer_model.py's, or the engine's, which are tested to be equal.
         self.loss_function = functools.partial(
             self.forward.loss_function, label_smoothing=options.label_smoothing

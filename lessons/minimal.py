@@ -277,8 +277,10 @@ def main(sentences):
     return transformer, tokenizer
 
 
+def examples():
+    """Returns sentences that the bundled corpus has taught enough of."""
+    return [sentence for kind, sentence in read_rows("sentences_to_try.tsv") if kind == "bundled"]
+
+
 if __name__ == "__main__":
-    examples = [
-        sentence for kind, sentence in read_rows("sentences_to_try.tsv") if kind == "bundled"
-    ]
-    transformer, tokenizer = main(sys.argv[1:] or examples)
+    transformer, tokenizer = main(sys.argv[1:] or examples())

@@ -6,13 +6,6 @@ from typing import Any
 
 from nmt.neighbors import params
 
-OUTPUTS_IN_ONE_PASS = 2  # for each source token, of a network that predicts all at once
-
-
-def limitation(non_autoregressive: bool) -> str:
-    """Returns why a network can neither take prefixes nor align words; "" for one that can."""
-    return "the run is non-autoregressive" if non_autoregressive else ""
-
 
 @dataclasses.dataclass(frozen=True)
 class Options:
@@ -31,7 +24,6 @@ class Options:
     dropout_rate: float = params.DROPOUT_RATE
     pre_norm: bool = params.PRE_NORM
     tie_embeddings: bool = params.TIE_EMBEDDINGS
-    non_autoregressive: bool = params.NON_AUTOREGRESSIVE
     activation: str = params.ACTIVATION
     norm_epsilon: float = params.NORM_EPSILON
     logits_bias: bool = params.LOGITS_BIAS
@@ -86,16 +78,6 @@ class Options:
     def layers_of_decoder(self) -> int:
         """The number of layers of the decoder: 0 means as many as the encoder has."""
         return self.decoder_layers or self.num_layers
-
-    @property
-    def limitation(self) -> str:
-        """Why the network can neither take prefixes nor align words; "" for one that does both."""
-        return limitation(self.non_autoregressive)
-
-    @property
-    def outputs_per_token(self) -> int:
-        """The number of logits of the decoder for each token that it is given."""
-        return OUTPUTS_IN_ONE_PASS if self.non_autoregressive else 1
 
     def parameters(self, vocab_size: int, target_vocab_size: int | None = None) -> int:
         """Returns the number of trained weights of a network, as `count_params` of Keras does.

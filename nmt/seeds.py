@@ -18,7 +18,6 @@ class Purpose(enum.IntEnum):
     """What random numbers are for. A run's order depends on these values: never reuse one."""
 
     ORDER = 1  # of the training pairs in an epoch
-    REVEALED = 2  # target tokens that non-autoregressive training reveals
 
 
 def derive(seed: int, purpose: Purpose, *numbers: int) -> int:

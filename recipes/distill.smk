@@ -47,14 +47,9 @@ for direction, runs in TEACHERS.items():
     together = [[run] for run in runs] if config.get("separately") else [runs] if runs else []
     ENSEMBLES |= {f"{direction}-{n}": ensemble for n, ensemble in enumerate(together, start=1)}
 
-teacher = program.parse_command_line(["train", *FLAGS, *TEACHER_FLAGS])
-if teacher.non_autoregressive:
-    stop("teachers translate by beam search, which --non-autoregressive excludes; give it in "
-         "student_flags alone")
 for key in ("teacher_runs", "backward_runs"):
     for path in config.get(key, []):
-        if checked(key, listing.find, path).parameters.options.non_autoregressive:
-            stop(f"{key}: {path} is non-autoregressive; name another teacher")
+        checked(key, listing.find, path)
 if N_BEST > BEAM:
     stop(f"n_best: {N_BEST} exceeds beam, {BEAM}; raise the latter")
 is_ctranslate2 = config.get("engine") == "ctranslate2" or "quantization" in config

@@ -189,7 +189,6 @@ def test_a_corpus_may_be_in_another_encoding_and_have_a_weight(tmp_path):
     [
         ("distill", dict(flags="--epoch 3"), "flags: unknown --epoch (did you mean --epochs?)"),
         ("distill", dict(student_flags="--reverse"), "student_flags: --reverse: the recipe gives"),
-        ("distill", dict(flags="--non-autoregressive"), "student_flags alone"),
         ("distill", dict(engine="ctranslate2"), "add separately: true"),
         ("distill", dict(beam=65), "beam: 65 is greater than the maximum of 64"),
         ("distill", dict(valid=["missing.tsv"]), "valid: missing.tsv does not exist"),

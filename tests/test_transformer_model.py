@@ -848,8 +848,8 @@ def test_float16_is_refused_in_one_line_that_names_the_way_out(policy):
 def test_a_file_of_before_version_4_is_rebuilt_as_its_variant(changes, kind):
     """Its class was the story's, whose config named the variants."""
     config = dict(
-        **SIZES, rate=0.1, pre_norm=False, tie_embeddings=False, non_autoregressive=False,
-        decoder_layers=2, name="transformer", trainable=True, dtype="mixed_bfloat16",
+        **SIZES, rate=0.1, pre_norm=False, tie_embeddings=False, decoder_layers=2,
+        name="transformer", trainable=True, dtype="mixed_bfloat16",
     )  # fmt: skip
     saved = dict(
         module="transformer_model", class_name="Transformer", config=config | changes,

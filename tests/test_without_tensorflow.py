@@ -26,7 +26,7 @@ TRANSLATE = """
     from nmt.runs.run_tokenizer import load_tokenizer
 
     class Copying:
-        options, limitation, searches_at_once = SearchOptions(beam=1), "", 1
+        options, searches_at_once = SearchOptions(beam=1), 1
 
         def search(self, requests, scored=True, on_token=None):
             return [[Hypothesis(request.source, -1.0, -1.0, True)] for request in requests]

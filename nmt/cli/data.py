@@ -286,16 +286,11 @@ def run_scorer(args: Namespace, texts: Sequence[ParallelText]) -> Score | None:
     """Returns what scores pairs by the run of --by-run; None without one.
 
     Raises:
-      UserError: it cannot score, or is of other languages than one of the corpora.
+      UserError: it is of other languages than one of the corpora.
     """
     if args.by_run is None:
         return None
     trained_run = listing.find(args.by_run)
-    if limitation := trained_run.parameters.options.limitation:
-        raise UserError(
-            f"--by-run {args.by_run}: {limitation}, so scores only targets that its sources have "
-            "room for; name another run"
-        )
     for text in texts:
         check_direction(trained_run.parameters.corpus.languages, args.by_run, text.pair)
     from nmt.runs import loading

@@ -183,7 +183,6 @@ def score_confidence(args: Namespace) -> None:
     """Says how sure a run is of the text of files, or of its own, and whether it is right."""
     evaluate_confidence.check_flags(args)
     (run,) = trained_runs.find_runs(args)
-    evaluate_confidence.check_run(run)
     columns = read_references(args)[0] if args.files else []
     digests = [trained_runs.digest(run)]
     trained = trained_runs.load_runs(args, [run])

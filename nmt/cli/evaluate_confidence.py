@@ -11,7 +11,6 @@ from nmt.cli import flags, startup
 from nmt.decoding.confidence import NOT_CALIBRATED
 from nmt.messages import log
 from nmt.neighbors import params
-from nmt.runs.folder import Run
 from nmt.runs.weights import choose_weights
 
 if TYPE_CHECKING:  # what imports TensorFlow
@@ -54,12 +53,6 @@ def check_flags(args: Namespace) -> None:
         raise UserError(
             f"{flag} is of one run, of its own search and of chrF: leave out {given_flags[0]}"
         )
-
-
-def check_run(run: Run) -> None:
-    """Raises a UserError if a run cannot say how sure it is."""
-    if limitation := run.parameters.options.limitation:
-        raise UserError(f"{run.path}: {limitation}, and has no confidence; name another run")
 
 
 def report(args: Namespace, trained: TrainedRun, columns: Sequence[Sequence[str]]) -> None:

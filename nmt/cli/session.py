@@ -156,7 +156,7 @@ class Session:
 
         A full disk is no error here: the first translation tries again.
         """
-        if not self.workers.chief or self.options.limitation or not is_installed():
+        if not self.workers.chief or not is_installed():
             return
         try:
             weights = choose_weights(self.run)
@@ -166,7 +166,7 @@ class Session:
 
     def calibrate(self, model: Model) -> None:
         """Fits how sure a translation is to the validation split; see results/calibration.py."""
-        if not self.workers.chief or self.options.limitation:
+        if not self.workers.chief:
             return
         from nmt.results import calibration, evaluation
 

@@ -67,12 +67,6 @@ def choose(
             f"--d-model {options.d_model} is not a multiple of --num-heads "
             f"{options.num_heads}; choose one that is"
         )
-    if options.non_autoregressive:
-        options = dataclasses.replace(options, beam=args.beam or 1)  # whatever the preset
-        if options.beam > 1:
-            raise UserError(
-                f"--beam {args.beam}: --non-autoregressive finds one translation; leave it out"
-            )
     return options
 
 

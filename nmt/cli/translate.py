@@ -289,7 +289,7 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
     beam = model.options.beam
     if args.sample or (args.plain and args.beam is None):
         beam = 1  # whatever the run's
-    if args.n_best > beam and not args.sample and not model.options.limitation:
+    if args.n_best > beam and not args.sample:
         raise UserError(
             f"--n-best {args.n_best} needs a --beam of as many, and it is {beam}; add --beam "
             f"{args.n_best}, or --sample"

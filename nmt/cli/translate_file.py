@@ -284,13 +284,11 @@ def document_translator(
 
     Args:
       loaded: the run.
-      parsed: the documents. Where one has tags, translations have links; those of a
-        non-autoregressive run have none, and its tags keep their relative positions.
+      parsed: the documents. Where one has tags, translations have links.
       protecting, options, split: see `Model.text_translator`.
     """
     has_markup = any(segment.has_markup for document in parsed for segment in document.segments)
-    alignments = has_markup and not loaded.model.options.limitation
-    options = (options or loaded.model.search_options)._replace(alignments=alignments)
+    options = (options or loaded.model.search_options)._replace(alignments=has_markup)
     return loaded.model.text_translator(loaded.tokenizer, options, protecting, split)
 
 

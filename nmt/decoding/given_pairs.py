@@ -73,7 +73,7 @@ def align(context: Context, pairs: Iterable[TextPair], cut: bool = False) -> Ite
       cut: leave out what is beyond MAX_SOURCE_TOKENS, instead of raising an error.
 
     Raises:
-      UserError: a side of a pair is too long; or the run is non-autoregressive.
+      UserError: a side of a pair is too long.
     """
     for pair in _attend(context, pairs, cut):
         links = alignment.links(pair.weights, pair.source, pair.target)
@@ -94,9 +94,6 @@ def link_spans(context: Context, pairs: Iterable[TextPair]) -> Iterator[list[Spa
     Args:
       context: the Context.
       pairs: (source, target), both in their normal form.
-
-    Raises:
-      UserError: the run is non-autoregressive.
     """
     for pair in _attend(context, pairs, cut=True):
         yield _span_links(context.tokenizer, pair)
@@ -136,8 +133,6 @@ def _spans(
 
 def _attend(context: Context, pairs: Iterable[TextPair], cut: bool) -> Iterator[_Attended]:
     """Yields the attention of each pair; for the arguments, see `align`."""
-    if context.engine.limitation:
-        raise UserError(f"{context.engine.limitation}: its attention says nothing of words")
     for chunk in _encode(context, pairs, cut):
         start = 0
         while start < len(chunk.ids):  # as many at a time as memory holds

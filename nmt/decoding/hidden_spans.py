@@ -12,7 +12,7 @@ from __future__ import annotations
 import bisect
 import collections
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt.decoding.context import Context
@@ -159,9 +159,7 @@ def put_in_spans(context: Context, chunk: Sequence[Sentence]) -> None:
     ]
     texts = [sentence.candidates[rank].text for sentence, rank in places]
     sources = [sentence.source_text for sentence, _ in places]
-    links: Iterable[Sequence[SpanLink]] = [()] * len(places)
-    if not context.engine.limitation:
-        links = link_spans(context, zip(sources, texts, strict=True))
+    links = link_spans(context, zip(sources, texts, strict=True))
     for (sentence, rank), text, text_links in zip(places, texts, links, strict=True):
         # Between the tokens of a prefix of ids, which holds no marks, there may be some.
         prefix = sentence.prefix_text if sentence.given_prefix else ""

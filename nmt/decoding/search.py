@@ -4,21 +4,16 @@ These are functions of ids. The engine of TensorFlow calls them as functions tha
 see engines/tensorflow.py.
 """
 
-from collections.abc import Callable
-
 import tensorflow as tf
 
-from nmt.decoding import non_autoregressive
 from nmt.decoding.beam import beam_search
 from nmt.decoding.ensemble import Transformers
 from nmt.decoding.greedy import greedy_search, sample
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.restrictions import UNRESTRICTED, Restrictions
 from nmt.decoding.search_options import SearchOptions
-from nmt.network.variants import variant_of
-from transformer_model import Transformer
 
-__all__ = ["beam_search", "greedy_search", "sample", "search", "simplest_search"]
+__all__ = ["beam_search", "greedy_search", "sample", "search"]
 
 
 def search(
@@ -48,14 +43,3 @@ def search(
         return greedy_search(transformer, inp, alpha, restrictions, scored, extra_positions)
     n_best = options.beam if options.n_best > 1 else 1  # several may be the same text
     return beam_search(transformer, inp, options.beam, alpha, n_best, restrictions, extra_positions)
-
-
-def simplest_search(transformer: Transformer) -> Callable[[Transformer, tf.Tensor], Hypotheses]:
-    """Returns the function that finds one translation each of source ids (B, S), for a graph.
-
-    Args:
-      transformer: which it will be called with.
-    """
-    if variant_of(transformer).limitation:
-        return non_autoregressive.search
-    return greedy_search

@@ -104,32 +104,27 @@ class SearchOptions(NamedTuple):
         several = max(self.beam, self.n_best) > 1
         return not (several or self.repetition or self.sampling)
 
-    def check(self, limitation: str, ensemble: bool) -> None:
+    def check(self, ensemble: bool) -> None:
         """Raises a UserError if a number is out of its range, or two contradict each other.
 
         Args:
-          limitation: of the engine; see engines/engine.py.
           ensemble: whether there are several runs.
         """
         for name in ("beam", "n_best", "alternatives"):
             if not isinstance(getattr(self, name), numbers.Integral):
                 raise UserError(f"{name} is {getattr(self, name)!r}; it must be a whole number")
         if self.plain:
-            self._check_plain(limitation, ensemble)
+            self._check_plain(ensemble)
         self._check_ranges()
-        if limitation:
-            self._check_limitation(limitation, ensemble)
         self._check_reports()
         self._check_number_of_translations()
 
-    def _check_plain(self, limitation: str, ensemble: bool) -> None:
+    def _check_plain(self, ensemble: bool) -> None:
         if ensemble or not self._is_greedy:
             raise UserError(
                 "--plain is greedy search (--beam 1): leave out --n-best, --sample, penalties, "
                 "ensembles"
             )
-        if limitation:
-            raise UserError("--plain predicts one token after the other, and this run does not")
 
     def _check_ranges(self) -> None:
         for name in ("beam", "n_best"):
@@ -145,22 +140,6 @@ class SearchOptions(NamedTuple):
             self.repetition.check()
         if self.sampling:
             self.sampling.check()
-
-    def _check_limitation(self, limitation: str, ensemble: bool) -> None:
-        """Raises a UserError for what takes one token after the other."""
-        if ensemble or not self._is_greedy:
-            raise UserError(
-                f"{limitation}: leave out --beam, --n-best, --sample, penalties, ensembles"
-            )
-        self.check_reports_of(limitation)
-
-    def check_reports_of(self, limitation: str) -> None:
-        """Raises a UserError if an engine of a limitation cannot report what is asked for."""
-        if limitation and (self.alignments or self.scores_tokens or self.confidence):
-            raise UserError(
-                f"{limitation}: it has no alignments, no scores of tokens and no confidence; leave "
-                "out --alignments, --token-scores, --alternatives, --confidence"
-            )
 
     def _check_reports(self) -> None:
         if (self.alignments or self.scores_tokens or self.confidence) and self.n_best > 1:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nmt import UserError
 from nmt.decoding import hidden_spans
 from nmt.decoding.context import Context
 from nmt.decoding.sentence import NOTHING_HIDDEN, HiddenText, Sentence
@@ -90,12 +89,7 @@ def begin_lines(context: Context, lines: list[list[Sentence]], prefixes: Sequenc
       context: the Context.
       lines: the Sentences of each line.
       prefixes: of each line; "" for anything.
-
-    Raises:
-      UserError: the run cannot use any.
     """
-    if context.engine.limitation and any(prefixes):
-        raise UserError(f"{context.engine.limitation}: leave --prefix out")
     begun = [(line[0], prefix) for line, prefix in zip(lines, prefixes, strict=True) if prefix]
     for first, prefix in begun:
         first.given_prefix = prefix

@@ -59,7 +59,7 @@ def attention(context: Context, line: str, sentence: Sentence) -> Attention:
     (attended,) = context.engine.attend([pair], every_layer=True)
     return Attention(
         tokenizer.tokens(pair.source),
-        tokenizer.target.tokens(attended.outputs),
+        tokenizer.target.tokens(pair.target),
         attended.weights,
         (spelling.trimmed(line), sentence.translation),
     )

@@ -87,8 +87,6 @@ class Translator:
         protect, patterns, glossary = protecting
         if patterns and not protect:
             raise UserError("patterns of what must not change contradict protect=False")
-        if glossary and engine.limitation:
-            raise UserError(f"{engine.limitation}: leave --glossary out")
         if engine.options.confidence and estimator is None:
             raise UserError(NOT_CALIBRATED)
         protector = Protector(patterns, glossary, tokenizer.words)
@@ -247,12 +245,7 @@ class Translator:
         Args:
           terms: translations by term, which count before those of the glossary.
           languages: see Glossary.
-
-        Raises:
-          UserError: the run is non-autoregressive.
         """
-        if terms and self.context.engine.limitation:
-            raise UserError(f"{self.context.engine.limitation}: leave the glossary out")
         glossary = (self.protector.glossary or Glossary({})).with_terms(terms, languages)
         other = copy.copy(self)
         protector = self.protector.with_glossary(glossary)
@@ -270,14 +263,13 @@ class Translator:
           alignments, alternatives, confidence: see SearchOptions.
 
         Raises:
-          UserError: the run is non-autoregressive, or not calibrated.
+          UserError: the run is not calibrated.
         """
         if confidence and self.context.estimator is None:
             raise UserError(NOT_CALIBRATED)
         options = self.options._replace(
             alignments=alignments, alternatives=alternatives, confidence=confidence
         )
-        options.check_reports_of(self.context.engine.limitation)
         other = copy.copy(self)
         other.context = dataclasses.replace(self.context, options=options)
         return other

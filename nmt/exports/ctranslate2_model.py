@@ -12,7 +12,7 @@ from nmt import UserError, output
 from nmt.decoding.search_options import EXTRA_TOKENS
 from nmt.exports.exported_model import Export
 from nmt.messages import log
-from nmt.network.variants import sizes_of, variant_of
+from nmt.network.variants import sizes_of
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
 from transformer_model import (
     END,
@@ -146,12 +146,8 @@ def write(path: Path, export: Export) -> None:
     Its sources and targets have at most MAX_TOKENS tokens.
 
     Raises:
-      UserError: the package ctranslate2 is not installed, or the model is non-autoregressive.
+      UserError: the package ctranslate2 is not installed.
     """
-    if variant_of(export.transformer).limitation:
-        raise UserError(
-            "CTranslate2 does not support non-autoregressive models; choose another --format"
-        )
     spec = transformer_spec(export.transformer, export.tokenizer)
     spec.optimize(export.quantization)
     with output.new(path) as unfinished:

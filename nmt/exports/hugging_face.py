@@ -38,14 +38,9 @@ def write(path: Path, export: Export) -> None:
     """Writes a folder that AutoModelForSeq2SeqLM and AutoTokenizer load.
 
     Raises:
-      UserError: the package safetensors is not installed; the model is non-autoregressive; or the
-        vocabulary holds whole words.
+      UserError: the package safetensors is not installed, or the vocabulary holds whole words.
     """
     transformer, tokenizer, card = export.transformer, export.tokenizer, export.card
-    if variant_of(transformer).limitation:
-        raise UserError(
-            "transformers does not support non-autoregressive models; choose another --format"
-        )
     try:
         from safetensors.numpy import save
     except ImportError:

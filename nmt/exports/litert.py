@@ -11,7 +11,7 @@ from pathlib import Path
 import tensorflow as tf
 
 from nmt import UserError, output
-from nmt.decoding.search import simplest_search
+from nmt.decoding.search import greedy_search
 from nmt.exports.ctranslate2_model import write_tokenizer
 from nmt.exports.exported_model import Export
 from transformer_model import Transformer
@@ -32,7 +32,7 @@ class FixedWidths(tf.Module):
         self.transformer = transformer
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
-        self.search = simplest_search(transformer)
+        self.search = greedy_search
         self.functions = {f"translate_{width}": self.function(width) for width in widths}
 
     def function(self, width: int) -> Callable[[tf.Tensor], dict[str, tf.Tensor]]:

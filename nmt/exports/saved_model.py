@@ -8,12 +8,11 @@ import tensorflow as tf
 from nmt import output
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.restrictions import Restrictions
-from nmt.decoding.search import beam_search, sample, simplest_search
+from nmt.decoding.search import beam_search, greedy_search, sample
 from nmt.decoding.search_options import Sampling
 from nmt.exports.exported_model import Export
 from nmt.exports.graph_tokenizer import GraphTokenizer, printed
 from nmt.messages import reason
-from nmt.network.variants import variant_of
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
 from transformer_model import Transformer
 
@@ -45,7 +44,7 @@ class SavedTranslator(tf.Module):
         self.tokenizer = tokenizer
         self.sources = GraphTokenizer(tokenizer)
         self.targets = GraphTokenizer(tokenizer.target)
-        self.search: Search = simplest_search(transformer)
+        self.search: Search = greedy_search
         # One by one: Keras leaves layers in lists out of what TensorFlow saves of a model.
         self.weights = [variable.value for variable in transformer.variables]
 
@@ -135,16 +134,14 @@ def _check_sampling(
 def write(path: Path, export: Export) -> None:
     """Writes a SavedModel of strings to strings.
 
-    Its signatures are serving_default (greedy search), beam, prefix and sample; of a
-    non-autoregressive model, only the first. Loading it takes only TensorFlow and tensorflow-text,
-    whose operators contain the tokenizer.
+    Its signatures are serving_default (greedy search), beam, prefix and sample. Loading it takes
+    only TensorFlow and tensorflow-text, whose operators contain the tokenizer.
     """
     translator = SavedTranslator(export.transformer, export.tokenizer)
-    signatures = {"serving_default": translator.greedy}
-    if not variant_of(export.transformer).limitation:
-        signatures |= {
-            "beam": translator.beam, "prefix": translator.prefix, "sample": translator.sample
-        }  # fmt: skip
+    signatures = {
+        "serving_default": translator.greedy, "beam": translator.beam,
+        "prefix": translator.prefix, "sample": translator.sample,
+    }  # fmt: skip
     with output.new(path) as unfinished:
         try:
             tf.saved_model.save(translator, str(unfinished), signatures=signatures)

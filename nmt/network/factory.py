@@ -1,7 +1,6 @@
 """The network of a run and its forward pass: which of story, engine and variants compute it."""
 
 import dataclasses
-from collections.abc import Callable
 from typing import Any, Protocol
 
 import tensorflow as tf
@@ -9,8 +8,7 @@ import tensorflow as tf
 import transformer_model
 from nmt.network.engine import ParallelForward, accelerate
 from nmt.network.loss import loss_object
-from nmt.network.parallel_tokens import ParallelTokensForward
-from nmt.network.variants import Variant, network_of, variant_of
+from nmt.network.variants import Variant, network_of
 from nmt.options import Options
 from transformer_model import PAD, Transformer, dtype_policy_scope
 
@@ -86,9 +84,8 @@ def build_transformer(
 
 
 def forward_pass(
-    transformer: Transformer, parts: int = 1, plain: bool = False, static_shapes: bool = False,
-    batch_seed: Callable[[], tf.Tensor] | None = None,
-) -> ForwardPass:  # fmt: skip
+    transformer: Transformer, parts: int = 1, plain: bool = False, static_shapes: bool = False
+) -> ForwardPass:
     """Returns the forward pass of a Transformer that `build_transformer` has made.
 
     Args:
@@ -96,10 +93,7 @@ def forward_pass(
       parts: number of parts of a batch, computed in parallel.
       plain: as the Transformer is built.
       static_shapes: whether XLA compiles it.
-      batch_seed: a function that returns a seed (2,), different for each batch; for training.
     """
-    if variant_of(transformer).non_autoregressive:
-        return ParallelTokensForward(transformer, parts, batch_seed)
     if plain:  # a call of the network, as it stands
         return PlainForward(transformer)
     return ParallelForward(transformer, parts, static_shapes)

@@ -8,7 +8,6 @@
 - Another number of layers in the decoder (Kasai et al. 2020, arXiv 2006.10369).
 - What networks trained by Marian have: x sigmoid(x), called swish (Ramachandran et al. 2017, arXiv
   1710.05941), in place of max(0, x); another epsilon; a bias of logits beside tied embeddings.
-- Non-autoregressive: no look-ahead mask in the decoder; see parallel_tokens.py.
 
 Shapes in comments as in transformer_model.py.
 """
@@ -18,7 +17,6 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
-from nmt.options import limitation
 from transformer_model import (
     Decoder,
     DecoderLayer,
@@ -136,21 +134,20 @@ class EncoderVariant(Encoder):
 
 @register
 class DecoderVariant(Decoder):
-    """A Decoder of other layers, with an embedding that is shared, or without look-ahead mask.
+    """A Decoder of other layers, or with an embedding that is shared.
 
     Args:
       pre_norm: use PreNormDecoderLayer, and normalize the output.
-      non_autoregressive: attend to all tokens of the target.
       embedding: a Keras Embedding; None creates one.
     """
 
     def __init__(
         self, num_layers: int, d_model: int, num_heads: int, dff: int, target_vocab_size: int,
-        rate: float = 0.1, pre_norm: bool = False, non_autoregressive: bool = False,
-        embedding: keras.layers.Embedding | None = None, **kwargs: Any,
+        rate: float = 0.1, pre_norm: bool = False, embedding: keras.layers.Embedding | None = None,
+        **kwargs: Any,
     ):  # fmt: skip
         TransformerLayer.__init__(self, **kwargs)  # Decoder's would create the story's layers
-        self.d_model, self.non_autoregressive = d_model, non_autoregressive
+        self.d_model = d_model
         self.embedding = embedding or keras.layers.Embedding(target_vocab_size, d_model)
         self.dropout = keras.layers.Dropout(rate)
         layer = PreNormDecoderLayer if pre_norm else DecoderLayer
@@ -161,12 +158,7 @@ class DecoderVariant(Decoder):
         self, x: tf.Tensor, enc_output: tf.Tensor, *, training: bool = False,
         look_ahead_mask: tf.Tensor | None = None, padding_mask: tf.Tensor | None = None,
     ) -> tuple[tf.Tensor, ...]:  # fmt: skip
-        """Ids (B, T), encoder's output (B, S, D) -> output (B, T, D), weights by layer and block.
-
-        `look_ahead_mask` (B, 1, T, T) hides padding, too: in its last row, nothing else.
-        """
-        if self.non_autoregressive and look_ahead_mask is not None:
-            look_ahead_mask = look_ahead_mask[:, :, -1:]  # (B, 1, 1, T)
+        """Ids (B, T), encoder's output (B, S, D) -> output (B, T, D), weights by layer, block."""
         x, attention_weights = super().call(
             x, enc_output, training=training, look_ahead_mask=look_ahead_mask,
             padding_mask=padding_mask,
@@ -187,16 +179,10 @@ class Variant(NamedTuple):
 
     pre_norm: bool = False  # normalizes the input of each sub-layer, not the residual sum
     tie_embeddings: bool = False  # has one matrix for source, target and logits
-    non_autoregressive: bool = False  # has no look-ahead mask in the decoder
     decoder_layers: int = 0  # in the decoder; 0 for as many as in the encoder
     activation: str = "relu"  # within the feed-forward networks, by Keras's name
     norm_epsilon: float = 1e-6  # of layer normalization
     logits_bias: bool = False  # has a bias (V,) beside tied embeddings
-
-    @property
-    def limitation(self) -> str:
-        """Why the network can neither take prefixes nor align words: see options.limitation."""
-        return limitation(self.non_autoregressive)
 
 
 @register
@@ -206,9 +192,8 @@ class TransformerVariant(Transformer):
     def __init__(
         self, num_layers: int, d_model: int, num_heads: int, dff: int, input_vocab_size: int,
         target_vocab_size: int, rate: float = 0.1, pre_norm: bool = False,
-        tie_embeddings: bool = False, non_autoregressive: bool = False, decoder_layers: int = 0,
-        activation: str = "relu", norm_epsilon: float = 1e-6, logits_bias: bool = False,
-        **kwargs: Any,
+        tie_embeddings: bool = False, decoder_layers: int = 0, activation: str = "relu",
+        norm_epsilon: float = 1e-6, logits_bias: bool = False, **kwargs: Any,
     ):  # fmt: skip
         keras.Model.__init__(self, **kwargs)  # Transformer's would create the story's stacks
         self.check_dtype()
@@ -216,8 +201,7 @@ class TransformerVariant(Transformer):
         self.config = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
             input_vocab_size=input_vocab_size, target_vocab_size=target_vocab_size, rate=rate,
-            pre_norm=pre_norm, tie_embeddings=tie_embeddings,
-            non_autoregressive=non_autoregressive, decoder_layers=decoder_layers,
+            pre_norm=pre_norm, tie_embeddings=tie_embeddings, decoder_layers=decoder_layers,
             activation=activation, norm_epsilon=norm_epsilon, logits_bias=logits_bias,
         )  # fmt: skip
         embedding = None  # each stack has its own
@@ -227,9 +211,8 @@ class TransformerVariant(Transformer):
             num_layers, d_model, num_heads, dff, input_vocab_size, rate, pre_norm, embedding
         )
         self.decoder = DecoderVariant(
-            decoder_layers, d_model, num_heads, dff, target_vocab_size, rate, pre_norm,
-            non_autoregressive, embedding,
-        )  # fmt: skip
+            decoder_layers, d_model, num_heads, dff, target_vocab_size, rate, pre_norm, embedding
+        )
         if tie_embeddings:
             self.final_layer = TiedLogits(embedding, logits_bias, dtype="float32")
         else:

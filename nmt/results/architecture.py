@@ -123,7 +123,6 @@ def blocks(transformer: Transformer, say: Say = english) -> tuple[list[Block], l
     in_decoder = _Blocks(transformer, sizes["decoder_layers"], say)
     encoder, decoder = transformer.encoder, transformer.decoder
     enc_layer, dec_layer = encoder.enc_layers[0], decoder.dec_layers[0]
-    masked = "Self-attention" if sizes["non_autoregressive"] else "Masked self-attention"
     shared = say("shared with source embedding") if sizes["tie_embeddings"] else ""
     encoder_blocks = [
         *in_encoder.embedding(
@@ -137,7 +136,7 @@ def blocks(transformer: Transformer, say: Say = english) -> tuple[list[Block], l
         *in_decoder.embedding(
             say("Target embedding"), decoder.embedding, sizes["target_vocab_size"], shared
         ),
-        *in_decoder.attention(say(masked), dec_layer.mha1, dec_layer.layernorm1),
+        *in_decoder.attention(say("Masked self-attention"), dec_layer.mha1, dec_layer.layernorm1),
         *in_decoder.attention(
             say("Cross-attention"), dec_layer.mha2, dec_layer.layernorm2, keys_from_encoder=True
         ),

@@ -221,10 +221,6 @@ class RunPictures(Pictures):
                 for tokenizer, text in zip(sides, texts, strict=True)
             )
             use_fonts_for(*source, *target, language=self.language)
-        if self.options.limitation:
-            repeated = self.options.outputs_per_token
-            tokens = [token for token in source for _ in range(repeated)]  # the decoder's input
-            return plots.masks(path, source, tokens, look_ahead=False, say=self.say)
         return plots.masks(path, source, target[:-1], predicted=target[1:], say=self.say)
 
     def lengths(self, path: Path) -> Path:
@@ -269,8 +265,7 @@ class RunPictures(Pictures):
                 raise UserError(
                     f"--{name} {number}: {kind} attention has {name}s 1 to {most}; name one of them"
                 )
-        parallel = self.options.non_autoregressive
-        return plots.attention_of(path, self.weights, kind, layer, head, mean, parallel, self.say)
+        return plots.attention_of(path, self.weights, kind, layer, head, mean, self.say)
 
 
 @dataclass(frozen=True)

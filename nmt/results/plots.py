@@ -567,7 +567,6 @@ def attention_of(
     layer: int | None = None,
     head: int | None = None,
     mean: bool = False,
-    parallel: bool = False,
     say: Say = english,
 ) -> Path:
     """Attention weights of a translated sentence: one head, all heads, or their mean.
@@ -579,15 +578,10 @@ def attention_of(
       layer: 1, 2, ...; None for the last one.
       head: 1, 2, ...; None for all of them.
       mean: whether to draw the mean of the heads.
-      parallel: whether the decoder predicts all tokens in parallel, none from the one before.
     """
     weights, queries, keys = seen.select(kind, layer)
     rows = "row: query, column: key"
-    if kind != "encoder" and parallel:
-        generated = seen.target[1:]
-        queries, keys = generated, generated if kind == "decoder" else keys
-        rows = "row: the token predicted there (the query); column: the key"
-    elif kind != "encoder":
+    if kind != "encoder":
         queries = steps(seen.target[:-1], seen.target[1:])
         rows = "row: the token read (the query) → the token predicted from it; column: the key"
     names = [say("Head {number}", number=number) for number in range(1, len(weights) + 1)]

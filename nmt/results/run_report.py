@@ -51,8 +51,6 @@ def read_translations(folder: RunFolder, number: int) -> list[TranslatedLine]:
 
 def search_name(options: Options) -> str:
     """Returns the name of the search that a run's `options` choose, for reports."""
-    if options.limitation:
-        return "non-autoregressive"
     return f"a beam of {options.beam}" if options.beam > 1 else "greedy search"
 
 

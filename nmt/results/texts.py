@@ -121,9 +121,6 @@ CHINESE = {
     "row: the token read (the query) → the token predicted from it; column: the key": (
         "行：读入的词元（查询）→ 由它预测的词元；列：键"
     ),
-    "row: the token predicted there (the query); column: the key": (
-        "行：该位置预测的词元（查询）；列：键"
-    ),
     "attention weight": "注意力权重",
     "attention weight, one scale for all heads": "注意力权重，各头用同一刻度",
     "darkest: above {limit:g}": "最深色：大于 {limit:g}",

@@ -156,9 +156,8 @@ def load(
         return Converted(convert(run, chosen, tokenizer, networks), engine.quantization)
 
     codes = tuple(languages or run.parameters.corpus.languages)
-    can_convert = not (plain or options.limitation)
     model = Model(
-        options, networks, codes, converted=converted if can_convert else None,
+        options, networks, codes, converted=None if plain else converted,
         engine=engine.decided, estimator=estimator_of(run, chosen),
         weights=f"{chosen.label}, {chosen.sha256[:12]}",
     )  # fmt: skip
@@ -198,8 +197,6 @@ def load_ensemble(
                 f"{member.run.path}: has another tokenizer than {first.run.path}; an ensemble "
                 "needs runs with the same one (trained on the same text, or with --from)"
             )
-        if limitation := member.model.options.limitation:
-            raise UserError(f"{member.run.path}: {limitation}; leave it out")
         members.append(member.model)
 
     @functools.cache

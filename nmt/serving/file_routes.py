@@ -64,7 +64,7 @@ async def translate_file(request: Request) -> Response:
 async def translations_of(request: Request, query: Query, texts: uploads.Texts) -> list[Result]:
     """Returns the translation of each text of a file."""
     if texts.has_markup:
-        query = _with_links(query)
+        query = query._replace(links=True)
     results = await translate_texts(request, [*dict.fromkeys((query, one) for one in texts.texts)])
     return [results[query, text] for text in texts.texts]
 
@@ -157,7 +157,7 @@ async def translate_documents(
     """
     service: Service = request.app.state.service
     if any(segment.has_markup for document in documents for segment in document.segments):
-        queries = [query and _with_links(query) for query in queries]
+        queries = [query and query._replace(links=True) for query in queries]
     texts = [
         (query, segment.text)
         for query, document in zip(queries, documents, strict=True)
@@ -175,11 +175,6 @@ async def translate_documents(
     return await service.in_thread(
         lambda: [report(*pair) for pair in zip(queries, documents, strict=True)]
     )
-
-
-def _with_links(query: Query) -> Query:
-    """Returns a Query that asks for word links, too, if its run has any."""
-    return query._replace(links=not query.served.model.options.limitation)
 
 
 async def translate_texts(

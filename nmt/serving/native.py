@@ -263,8 +263,6 @@ async def stream(request: Request) -> Response:
         unchanged = unchanged_events(text, text_query)
         return StreamingResponse(unchanged, media_type="text/event-stream", headers=STREAM_HEADERS)
     served = text_query.query.served
-    if served.model.options.limitation:
-        raise RefusedError(400, f"{served.model.options.limitation}: all tokens come together")
     prefixes = PREFIXES.read(values, served.tokenizer.target.vocab_size)
     service.count(request, text_query.query, [text])
     # A refusal, if any, comes before the answer begins.
@@ -331,7 +329,6 @@ async def runs(request: Request) -> Response:
             "beam": served.beam,
             "parameters": served.parameters,
             "ensemble": served.model.members,
-            "streams": not served.model.options.limitation,
             "explorer": service.has_explorer(served),
             "examples": [] if service.limits.keys else served.examples,
         })  # fmt: skip

@@ -166,11 +166,10 @@ class Service:
                 return
             if not served.model.searches_by_tensorflow:
                 continue
-            if not served.model.options.limitation:
-                query = Query(served, served.directions[0], confidence=True)
-                translator = served.translator(query)
-                streaming.events(translator, WARM_UP_TEXT, [], lambda name, data: True)
-                translator.attend(WARM_UP_TEXT)
+            query = Query(served, served.directions[0], confidence=True)
+            translator = served.translator(query)
+            streaming.events(translator, WARM_UP_TEXT, [], lambda name, data: True)
+            translator.attend(WARM_UP_TEXT)
             if self.has_explorer(served):
                 self._make_explorer(served)
         models.detect.load()

@@ -121,7 +121,7 @@ def check_logits(options: Options, tokens: float, vocab_size: int) -> None:
     """
     if not gpus().gpus or options.xla == "on":
         return
-    most = GPU_MAX_VALUES // (options.outputs_per_token * vocab_size)
+    most = GPU_MAX_VALUES // vocab_size
     if tokens > most:
         raise UserError(
             f"a batch has up to {tokens:,.0f} tokens on each GPU; with --xla off, TensorFlow can "

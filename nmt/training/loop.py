@@ -302,17 +302,15 @@ class Epochs:
           rate: real tokens per second.
         """
         new_loss, new_hits, new_tokens = new_sums
-        if new_tokens:  # there are none if no target fits a non-autoregressive decoder
-            self.warn_of_loss(f"{title}, batch {number}", new_loss / new_tokens)
-            self.listeners.take(
-                StepRecord(
-                    self.step, new_loss / new_tokens, new_hits / new_tokens,
-                    float(tf.convert_to_tensor(self.training.optimizer.gradient_norm)), rate,
-                    float(self.training.optimizer.learning_rate),
-                )
-            )  # fmt: skip
+        self.warn_of_loss(f"{title}, batch {number}", new_loss / new_tokens)
+        self.listeners.take(
+            StepRecord(
+                self.step, new_loss / new_tokens, new_hits / new_tokens,
+                float(tf.convert_to_tensor(self.training.optimizer.gradient_norm)), rate,
+                float(self.training.optimizer.learning_rate),
+            )
+        )  # fmt: skip
         loss, hits, tokens = self.sums_so_far.numpy()
-        tokens = max(tokens, 1)
         return f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, {rate:,.0f} tokens/s"
 
     def warn_of_loss(self, where: str, loss: float) -> None:
@@ -323,7 +321,6 @@ class Epochs:
           loss: in nats.
         """
         guessing = math.log(self.training.transformer.config["target_vocab_size"])
-        guessing *= self.training.options.outputs_per_token  # all of them count
         if self._warned or loss <= FAR_ABOVE * guessing:
             return
         self._warned = True

@@ -27,7 +27,6 @@ def loss_and_accuracy(
     for sums in in_parallel(step, batches, threads):
         totals += sums.numpy()
     loss, hits, tokens = map(float, totals)
-    tokens = max(tokens, 1)  # 0 if no target fits a non-autoregressive decoder
     return loss / tokens, hits / tokens
 
 
@@ -60,7 +59,7 @@ def in_parallel(
 def teacher_forced_sums(forward: ForwardPass, inp: tf.Tensor, tar: tf.Tensor) -> TokenSums:
     """Returns the TokenSums of ids (B, S), (B, T), without dropout.
 
-    The decoder's input is the reference tokens; that of a non-autoregressive one is the source.
+    The decoder's input is the reference tokens.
 
     Args:
       forward: the forward pass of a network.

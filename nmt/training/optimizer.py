@@ -7,7 +7,6 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from nmt import seeds
 from transformer_model import Transformer
 
 
@@ -274,22 +273,3 @@ class SharedOptimizer:
         if self.clip_norm:
             gradients, _ = tf.clip_by_global_norm(gradients, self.clip_norm, norm)
         self.optimizer.apply_gradients(zip(gradients, self.variables, strict=True))
-
-    def batch_seed(self, seed: int, scheme: int = seeds.TRAINING_SCHEME) -> tf.Tensor:
-        """Returns a seed (2,) of random numbers, different for each batch and each device.
-
-        Args:
-          seed: of the run.
-          scheme: the training scheme of the run; see seeds.py.
-        """
-        replica = tf.distribute.get_replica_context().replica_id_in_sync_group
-        step = tf.cast(self.optimizer.iterations, tf.int32)
-        if scheme == 1:
-            batch_seed = tf.stack([seed + replica, step])
-        else:
-            device_seed = tf.stack([seeds.derive(seed, seeds.Purpose.REVEALED), replica])
-            batch_seed = tf.random.experimental.stateless_fold_in(device_seed, step)
-        if self.totals:  # the tokens accumulated so far distinguish the batches of a step
-            tokens = tf.cast(tf.convert_to_tensor(self.totals[-1]), tf.int32)
-            batch_seed = tf.random.experimental.stateless_fold_in(batch_seed, tokens)
-        return batch_seed

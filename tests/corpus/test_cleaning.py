@@ -2,9 +2,7 @@
 
 import codecs
 import gzip
-import json
 import re
-import shutil
 import tempfile
 from types import SimpleNamespace
 
@@ -494,14 +492,6 @@ def test_what_cannot_be_checked_is_said(tmp_path, capsys, monkeypatch):
     assert "language: not checked. Install: pip install -r" in capsys.readouterr().err
     assert call("data", tsv, "--languages", "pt-en", "--to", clean, "--drop", "language") == 2
     assert "no_such_package is missing" in capsys.readouterr().err
-
-
-def test_a_non_autoregressive_run_cannot_judge_pairs(finished, tmp_path, capsys):
-    run = shutil.copytree(finished / "run", tmp_path / "run")
-    options = json.loads((run / "params.json").read_text())
-    (run / "params.json").write_text(json.dumps(options | {"non_autoregressive": True}))
-    assert call("data", finished / "numbers.tsv", "--by-run", run) == 2
-    assert "is non-autoregressive" in capsys.readouterr().err
 
 
 @pytest.mark.slow

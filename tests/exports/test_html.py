@@ -234,17 +234,6 @@ def test_the_page_translates_as_the_program(browser, run):
     assert browser.translate("") == [""]
 
 
-@pytest.mark.slow
-def test_a_non_autoregressive_run_translates_as_the_program(browser, tokenizer):
-    from nmt.decoding import non_autoregressive
-
-    export = random_export(tokenizer, non_autoregressive=True)
-    browser.open(export)
-    (ids,) = tokenizer.encode(["um dois três."])
-    expected = non_autoregressive.search(export.transformer, tf.constant([ids])).ids[0, 0].numpy()
-    assert browser.translate("um dois três.") == list(tokenizer.decode([expected]))
-
-
 TEXTS = [
     ("pt", "O Sr. Silva vive na Av. Paulista, n.º 12. E agora? Ele saiu... «Vens?», disse. Sim."),
     ("en", 'Mr. and Mrs. Brown live there. He said: "It works." Really? See Fig. 3 on p. 12. Go!'),

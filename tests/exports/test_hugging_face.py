@@ -8,7 +8,6 @@ import pytest
 import tensorflow as tf
 from helpers import as_dataset, randomized, sentences
 
-from nmt import UserError
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.search import greedy_search
 from nmt.exports import hugging_face
@@ -148,10 +147,3 @@ def test_the_usual_recipe_fine_tunes_a_model(tokenizer, tmp_path):
     batch = exported(sources, return_tensors="pt", padding=True)
     ids = model.eval().generate(**batch, num_beams=1, max_new_tokens=40)
     assert exported.batch_decode(ids, skip_special_tokens=True) == targets
-
-
-def test_a_non_autoregressive_model_is_refused(tokenizer, tmp_path):
-    transformer = network(tokenizer, non_autoregressive=True)
-    with pytest.raises(UserError, match="non-autoregressive"):
-        hugging_face.write(tmp_path / "model", Export(transformer, tokenizer, card=CARD))
-    assert not (tmp_path / "model").exists()

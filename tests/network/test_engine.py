@@ -19,7 +19,6 @@ VARIANTS = [
     dict(pre_norm=True),
     dict(tie_embeddings=True),
     dict(pre_norm=True, tie_embeddings=True),
-    dict(non_autoregressive=True),
     dict(num_layers=3, decoder_layers=1),
     dict(tie_embeddings=True, activation="swish", norm_epsilon=0.1, logits_bias=True),
 ]

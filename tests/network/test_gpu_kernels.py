@@ -20,7 +20,6 @@ pytestmark = pytest.mark.slow
 
 VARIANTS = [
     dict(),
-    dict(non_autoregressive=True),
     dict(
         mixed_precision=True, accumulate=2, pre_norm=True, dropout_rate=0.1, schedule="cosine",
         clip_norm=1.0, label_smoothing=0.1,

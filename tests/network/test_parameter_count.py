@@ -12,7 +12,7 @@ SIZES = dict(num_layers=2, d_model=8, dff=24, num_heads=2)
     "variant",
     [
         {}, dict(pre_norm=True), dict(tie_embeddings=True), dict(decoder_layers=1),
-        dict(non_autoregressive=True), dict(pre_norm=True, tie_embeddings=True, decoder_layers=3),
+        dict(pre_norm=True, tie_embeddings=True, decoder_layers=3),
         dict(tie_embeddings=True, logits_bias=True), dict(logits_bias=True),
     ],
 )  # fmt: skip

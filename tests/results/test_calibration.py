@@ -245,14 +245,6 @@ def test_a_beam_searches_as_without_confidence():
     assert not needs_scores(SearchOptions(beam=4))
 
 
-def test_a_run_without_an_order_of_tokens_is_not_calibrated(finished, tmp_path, capsys):
-    run = shutil.copytree(finished / "run", tmp_path / "run")
-    saved = json.loads((run / "params.json").read_text())
-    (run / "params.json").write_text(json.dumps(saved | {"non_autoregressive": True}))
-    assert call("evaluate", "--calibrate", "--run", run) == 2
-    assert "has no confidence" in capsys.readouterr().err
-
-
 @pytest.mark.usefixtures("undrawn")
 def test_a_training_ends_without_confidence_where_there_is_nothing_to_fit(tmp_path, capsys):
     train = write_tsv(tmp_path / "train.tsv", sentences(60))

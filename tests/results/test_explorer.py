@@ -16,17 +16,15 @@ from sentencepiece.sentencepiece_model_pb2 import ModelProto
 import run_demo
 import transformer_model
 from nmt import UserError
-from nmt.decoding import non_autoregressive
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.padding import pad
 from nmt.exports.browser import browser_model
-from nmt.network import parallel_tokens
 from nmt.network.variants import Variant, network_of
 from nmt.results.explorer import page
 from nmt.runs import loading
 from nmt.text import spelling
 from nmt.text.protected import KINDS
-from transformer_model import END, dtype_policy_scope, greedy_translate
+from transformer_model import dtype_policy_scope, greedy_translate
 
 SIZES = dict(num_layers=2, d_model=16, num_heads=2, dff=24)
 MARKUP = "um </script><b>dois</b> &amp; <img src=x onerror=alert(1)>"
@@ -405,7 +403,6 @@ def test_odd_text_is_typed_without_a_fault(browser, run):
 CONFIGURATIONS = [
     dict(pre_norm=True, tie_embeddings=True), dict(pre_norm=True), dict(tie_embeddings=True),
     dict(), dict(num_heads=1, num_layers=1), dict(num_layers=3, decoder_layers=1),
-    dict(non_autoregressive=True),
     dict(dtype="mixed_bfloat16", pre_norm=True),
     dict(tie_embeddings=True, activation="swish", norm_epsilon=0.1, logits_bias=True),
 ]  # fmt: skip
@@ -422,16 +419,10 @@ def test_logits_and_weights_are_those_of_the_program(browser, run, changes):
         "window.done = new Translation(network, arguments[0]).finish(); return done.target", source
     )
     inp, tar = tf.constant([source]), tf.constant([target[:-1]])
-    if changes.get("non_autoregressive"):
-        tar = parallel_tokens.decoder_input(inp)
     logits, weights = network((inp, tar), training=False)
     got = np.array(browser.ask("return done.steps.map(step => [...step.logits])"))
     tolerance = 0.2 if "dtype" in changes else 1e-4
     np.testing.assert_allclose(got, logits[0, : len(got)].numpy(), atol=tolerance)
-    if changes.get("non_autoregressive"):
-        words = non_autoregressive.search(network, inp).ids[0, 0, 1:-1].numpy()
-        assert browser.ask("return done.words()") == words[words > END].tolist()
-        return
     in_parallel = browser.ask(  # masked, not step by step
         "const state = complete(network.start(done.encoded)), ids = done.target.slice(0, -1);"
         "return complete(network.decode(state, ids)).map(row => [...row])"

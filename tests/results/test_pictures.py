@@ -94,11 +94,10 @@ def test_heads_are_labelled_by_the_token_read_and_the_one_predicted(monkeypatch,
     seen = Attention(["<s>", "▁a"], ["<s>", "▁b"], sizes)
     for kind, choices in (("cross", {}), ("decoder", {"head": 2}), ("encoder", {"mean": True})):
         plots.attention_of(tmp_path / "x.png", seen, kind, **choices)
-    plots.attention_of(tmp_path / "x.png", seen, parallel=True)
     rows = [[text.get_text() for text in f.axes[0].get_yticklabels()] for f in drawn]
-    assert rows == [["<s> → b"], ["<s> → b"], ["<s>", "a"], ["b"]]
+    assert rows == [["<s> → b"], ["<s> → b"], ["<s>", "a"]]
     titles = [[axes.get_title() for axes in figure.axes[:-1]] for figure in drawn]
-    assert titles[:3] == [["Head 1", "Head 2", "Head 3"], ["Head 2"], ["Mean of 3 heads"]]
+    assert titles == [["Head 1", "Head 2", "Head 3"], ["Head 2"], ["Mean of 3 heads"]]
     assert drawn[0].get_suptitle() == "Cross-attention: target attends to source; layer 1"
 
 

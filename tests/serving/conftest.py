@@ -32,9 +32,8 @@ class Capitals:
     def __init__(self, source="pt", target="en"):
         self.name, self.directions = f"{source}-{target}", [Direction(source, target)]
         self.parameters = 10**9  # no explorer
-        options = Options(non_autoregressive=True)
         self.model = SimpleNamespace(
-            options=options, members=1, searches_by_tensorflow=True, weights="final"
+            options=Options(), members=1, searches_by_tensorflow=False, weights="final"
         )
         self.beam, self.examples, self.stays_without_tensorflow = 1, [], False
         self.protector, self.batches = DEFAULT, []

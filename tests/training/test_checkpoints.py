@@ -414,18 +414,6 @@ def test_an_epoch_of_which_every_batch_was_learned_from_ends(tmp_path):
     np.testing.assert_array_equal(training.epochs.sums_so_far.numpy(), before)
 
 
-@pytest.mark.usefixtures("eagerly")
-def test_each_batch_of_an_accumulated_step_masks_positions_of_its_own():
-    training = tiny_training(non_autoregressive=True, accumulate=3)
-    seeds = [training.optimizer.batch_seed(42).numpy().tolist()]
-    for batch in random_batches(2):
-        training.train_batch(*batch, ends_step=False)
-        seeds.append(training.optimizer.batch_seed(42).numpy().tolist())
-    training.train_batch(*random_batches(1)[0])
-    seeds.append(training.optimizer.batch_seed(42).numpy().tolist())
-    assert len(set(map(tuple, seeds))) == 4
-
-
 @pytest.mark.parametrize("name", ["[x]", "a\\b", "[", "a*?b", "]{a,b}~ %s#&;", "-x", "new\nline"])
 def test_checkpoints_are_read_in_a_folder_of_any_name(tmp_path, name, monkeypatch):
     state = State(tmp_path / name / "run")

@@ -2,7 +2,6 @@
 
 import math
 
-import numpy as np
 import pytest
 import tensorflow as tf
 from helpers import tiny_training
@@ -43,21 +42,3 @@ def test_a_loss_far_above_that_of_guessing_is_reported_once(capsys):
     assert line.startswith("Epoch 1/2, validation: the loss is 4e+11, that of guessing all tokens")
     assert "3.0: training diverges" in line
     assert "--learning-rate-scale" in line
-
-
-def test_a_non_autoregressive_run_may_begin_with_a_higher_loss(capsys):
-    """It pays for two positions per source token, and divides by the words of the target."""
-    training = tiny_training(vocab_size=20, non_autoregressive=True)
-    training.epochs.warn_of_loss("Epoch 1/2, batch 20", 4 * math.log(20))
-    assert capsys.readouterr().err == ""
-    training.epochs.warn_of_loss("Epoch 1/2, batch 40", 7 * math.log(20))
-    assert "6.0: training diverges" in capsys.readouterr().err
-
-
-def test_batches_of_which_no_target_fits_are_reported_without_a_mean(capsys):
-    training = tiny_training(vocab_size=20)
-    training.epochs.listeners = None  # which get nothing
-    assert training.epochs.report("Epoch 1/2", 1, np.zeros(3), 10.0) == (
-        "loss 0.000, accuracy 0.000, 10 tokens/s"
-    )
-    assert capsys.readouterr().err == ""

@@ -3,11 +3,9 @@
 import itertools
 import json
 import shutil
-from types import SimpleNamespace
 
 import pytest
-import tensorflow as tf
-from helpers import call, pretend_epoch, tiny_training
+from helpers import call, pretend_epoch
 
 from nmt import UserError, seeds
 from nmt.corpus.batches import Batches
@@ -23,20 +21,6 @@ def test_no_epoch_of_a_seed_has_the_order_of_another_seeds_epoch():
 def test_derived_seeds_never_change():
     """A run is resumed by later versions of the program and of numpy."""
     assert seeds.of_epoch(42, 1) == 250469879
-    assert seeds.derive(42, seeds.Purpose.REVEALED) == 116613878
-
-
-@pytest.mark.usefixtures("eagerly")
-def test_no_replica_reveals_the_tokens_that_another_seeds_replica_reveals(monkeypatch):
-    optimizer, batch_seeds = tiny_training(non_autoregressive=True).optimizer, set()
-    for replica in range(4):
-        context = SimpleNamespace(replica_id_in_sync_group=replica)
-        monkeypatch.setattr(tf.distribute, "get_replica_context", lambda context=context: context)
-        for seed in range(1, 9):
-            batch_seeds.add(tuple(optimizer.batch_seed(seed).numpy().tolist()))
-        older = optimizer.batch_seed(1, scheme=1).numpy().tolist()
-        assert older == [1 + replica, 0]
-    assert len(batch_seeds) == 4 * 8
 
 
 @pytest.mark.slow

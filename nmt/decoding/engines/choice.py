@@ -89,7 +89,7 @@ def obstacle_to_ctranslate2(
     if options.repetition:
         return "it has other penalties of repetition"
     if converted is None:
-        return "it cannot read these weights (an ensemble, or a non-autoregressive run)"
+        return "it cannot read these weights (an ensemble)"
     return "" if is_installed() else MISSING
 
 
@@ -104,12 +104,8 @@ def tensorflow_engine(
     settings: EngineSettings = EngineSettings(),  # noqa: B008  # immutable
 ) -> Engine:
     """Returns the engine of TensorFlow; for the arguments see `choose_engine`."""
-    from nmt.decoding.engines.one_pass import OnePassEngine
     from nmt.decoding.engines.tensorflow import TensorFlowEngine
-    from nmt.network.variants import variant_of
 
-    one_pass = variant_of(networks.transformer).limitation
-    engine_type = OnePassEngine if one_pass else TensorFlowEngine
     if settings.workers is None:
         settings = dataclasses.replace(settings, workers=networks.parts)
-    return engine_type(networks.transformers, options, settings)
+    return TensorFlowEngine(networks.transformers, options, settings)

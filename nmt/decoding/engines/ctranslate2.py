@@ -88,7 +88,6 @@ class CTranslate2Engine:
       definition: returns the engine of TensorFlow, for the attention of all layers.
     """
 
-    limitation = ""
     searches_at_once = 2  # its threads are its own: Python is free while they search
 
     def __init__(
@@ -99,7 +98,7 @@ class CTranslate2Engine:
         settings: EngineSettings,
         definition: Callable[[], Engine],
     ):
-        options.check(self.limitation, ensemble=False)
+        options.check(ensemble=False)
         settings.check()
         self.options = options
         self._workers = settings.workers or cores()
@@ -279,7 +278,7 @@ class CTranslate2Engine:
             return self._definition().attend(pairs, every_layer)
         results = self._passes(pairs, return_attention=True)
         return [
-            PairAttention(_attention_of(result, pair), {}, pair.target)
+            PairAttention(_attention_of(result, pair), {})
             for pair, result in zip(pairs, results, strict=True)
         ]
 

@@ -80,7 +80,6 @@ class PairAttention(NamedTuple):
     cross: np.ndarray  # (T, S): of the last layer, the mean of its heads; row t predicts token t
     # (H, queries, keys) by the Transformer's names; {} where they are not asked for.
     weights: dict[str, np.ndarray]
-    outputs: list[int]  # ids: what the decoder predicts at its positions, START first
 
 
 class Engine(Protocol):
@@ -88,13 +87,10 @@ class Engine(Protocol):
 
     Attributes:
       options: the SearchOptions.
-      limitation: why it can neither take prefixes nor align words: "the run is ..."; "" for one
-        that does both.
       searches_at_once: calls of `search` that it gains by: one is prepared while another one waits.
     """
 
     options: SearchOptions
-    limitation: str
     searches_at_once: int
 
     @property

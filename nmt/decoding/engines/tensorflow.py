@@ -31,9 +31,7 @@ Result = TypeVar("Result")
 class TensorFlowEngine:
     """See engine.Engine, which says what the methods do; for arguments, see choice.py."""
 
-    limitation = ""
     searches_at_once = 1
-    searcher_type = Searcher
 
     def __init__(
         self,
@@ -42,10 +40,10 @@ class TensorFlowEngine:
         settings: EngineSettings,
     ):
         first, *ensemble = transformers
-        options.check(self.limitation, bool(ensemble))
+        options.check(bool(ensemble))
         settings.check()
         self.options, self.transformer = options, first
-        self.searcher = self.searcher_type(first, options, tuple(ensemble))
+        self.searcher = Searcher(first, options, tuple(ensemble))
         tokens = GPU_BATCH_TOKENS if tf.config.list_physical_devices("GPU") else None
         self._batching = Batching(settings.rows, options.beam, tokens)
         # The logits of pairs are computed at once, so that their batches stay small.
@@ -103,7 +101,7 @@ class TensorFlowEngine:
             inp, tar = padded(batch)  # (B, S), (B, 1 + T)
             cross = self.searcher.cross_attention(inp, tar[:, :-1]).numpy()  # (B, T, S)
             return [
-                PairAttention(weights[: len(pair.target) - 1, : len(pair.source)], {}, pair.target)
+                PairAttention(weights[: len(pair.target) - 1, : len(pair.source)], {})
                 for pair, weights in zip(batch, cross, strict=True)
             ]
 
@@ -112,18 +110,9 @@ class TensorFlowEngine:
     def _attention_of_every_layer(self, pair: IdPair) -> PairAttention:
         inp, tar = tf.constant([pair.source]), tf.constant([pair.target])  # (1, S), (1, 1 + T)
         _, tensors = self.transformer((inp, tar[:, :-1]), training=False)
-        return self._pair_attention(tensors, pair.target)
-
-    def _pair_attention(self, tensors: dict[str, tf.Tensor], outputs: list[int]) -> PairAttention:
-        """Returns the PairAttention of one pass.
-
-        Args:
-          tensors: attention weights (1, H, queries, keys) by the Transformer's names.
-          outputs: see PairAttention.
-        """
         weights = {name: heads[0].numpy() for name, heads in tensors.items()}
         cross = weights[self.searcher.last_cross_attention].mean(axis=0)  # (T, S)
-        return PairAttention(cross, weights, outputs)
+        return PairAttention(cross, weights)
 
     def _map(
         self,

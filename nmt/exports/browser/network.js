@@ -220,8 +220,8 @@ class Network {
   }
 
   *decoderLayer(layer, rows, trace, ids, sourceMasked, what) { // -> rows; appends to the trace
-    const name = `decoder.${layer}`, lookAhead = what.lookAhead && !this.sizes.non_autoregressive;
-    const masked = (q, k) => (lookAhead && k > q) || ids[k] === PAD;
+    const name = `decoder.${layer}`;
+    const masked = (q, k) => (what.lookAhead && k > q) || ids[k] === PAD;
     const self = yield* this.selfAttention("decoder", layer, rows, trace, masked, what);
     const off = (head) => what.withoutHeads.includes(`cross.${layer}.${head + 1}`);
     const attend = (input) => this.attend(`${name}.cross`, input, trace.source, sourceMasked, what, off);

@@ -1,8 +1,6 @@
 // How a translation is chosen from logits: greedy search, sampling, tokens that are forced.
 
 const EXTRA_TOKENS = 50; // of a translation, at most, beyond the tokens of its source (paper 6.1)
-const POSITIONS = 2; // of a non-autoregressive decoder for each source token (nmt/network/parallel_tokens.py)
-const BLANK = PAD; // what it predicts where there is no token
 const GREEDY = { temperature: 0, topK: 0, topP: 1, random: Math.random };
 
 function allowedLogits(logits, never) { // never: ids that are not chosen
@@ -56,8 +54,7 @@ function draw(logits, { temperature, topK, topP, random }) {
 class Translation {
   constructor(network, source, what = AS_TRAINED, forced = [], how = GREEDY) {
     Object.assign(this, { network, source, what, forced, how });
-    this.parallel = network.sizes.non_autoregressive;
-    this.target = [START]; // then the tokens, or the outputs of all positions in parallel
+    this.target = [START]; // then the tokens
     this.steps = []; // of each generated token: {logits, probabilities}
     this.encoded = this.state = null; // computed by `prepare`
     this.done = source.length <= 2; // START, END: nothing to translate
@@ -68,11 +65,9 @@ class Translation {
     this.state = yield* this.network.start(this.encoded);
   }
 
-  *step() { // generates one token, or all of them in parallel
+  *step() { // generates one token
     if (!this.state) yield* this.prepare();
-    if (this.done) return;
-    if (this.parallel) yield* this.decodeInParallel();
-    else this.append(yield* this.nextLogits());
+    if (!this.done) this.append(yield* this.nextLogits());
   }
 
   *translate() { // generates all tokens
@@ -102,22 +97,11 @@ class Translation {
     this.done = id === END || this.target.length > Math.max(limit, this.forced.length + 1);
   }
 
-  *decodeInParallel() {
-    const input = this.source.flatMap((id) => Array(POSITIONS).fill(id));
-    const rows = yield* this.network.decode(this.state, input, this.what);
-    for (const logits of rows) {
-      this.steps.push({ logits, probabilities: softmax(logits) });
-      this.target.push(highest(allowedLogits(logits, [START, END, UNKNOWN])));
-    }
-    this.done = true;
+  words() { // ids of the translation
+    return this.target.slice(1);
   }
 
-  words() { // ids of the translation: in parallel, equal neighbors count once, and blanks not at all
-    const ids = this.target.slice(1);
-    return this.parallel ? ids.filter((id, n) => id !== BLANK && id !== ids[n - 1]) : ids;
-  }
-
-  // The natural logarithm of the probability of the target: in parallel, of these very outputs.
+  // The natural logarithm of the probability of the target.
   logProbability() {
     return this.steps.reduce((sum, { probabilities }, n) =>
       sum + Math.log(probabilities[this.target[n + 1]]), 0);

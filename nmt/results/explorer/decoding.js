@@ -28,7 +28,7 @@ function showStep() { // the chosen one, and what else was likely there
 
 function decoderInput() { // what the decoder has read at the chosen step, and what it predicts from it
   const quoted = (id) => `\u2068${label(id)}\u2069`;
-  if (translation.source.length <= 2 || translation.parallel) return "";
+  if (translation.source.length <= 2) return "";
   const tokens = translation.target.slice(0, view.step + 1).map(quoted);
   const read = (tokens.length > LATEST ? ["…"] : []).concat(tokens.slice(-LATEST)).join(" ");
   if (!translation.steps.length) return say("decoder-reads", { read });
@@ -58,7 +58,7 @@ function candidateButton({ id, probability }) {
   button.dataset.id = id;
   button.setAttribute("aria-pressed", isChosen);
   button.classList.toggle("chosen", isChosen);
-  button.disabled = network.sizes.non_autoregressive || id === PAD || id === START;
+  button.disabled = id === PAD || id === START;
   button.addEventListener("click", () => {
     view.forced = [...translation.target.slice(1, view.step + 1), id];
     view.fromRun = false;
@@ -100,7 +100,6 @@ function startSteps(number) { // generates so many tokens from the start
 }
 
 function oneStep() { // -> whether the run generates its tokens one by one
-  if (network.sizes.non_autoregressive) return false;
   if (!view.stepping) startSteps(1);
   else if (isWorking) view.wanted += 1;
   else {

@@ -147,9 +147,6 @@ function* showTranslation() {
     return button;
   }));
   if (hadFocus) at("target-tokens").children[view.step]?.focus();
-  const parallel = network.sizes.non_autoregressive;
-  at("sampling").hidden = parallel;
-  for (const id of ["play", "step", "restart"]) at(id).disabled = parallel;
   at("play").textContent = say(view.playing ? "pause" : "play");
 }
 
@@ -165,7 +162,7 @@ function chooseExample() {
   const example = data.examples[at("sentence").value];
   if (!example) return;
   at("source").value = example.text;
-  setSource(example.text, network.sizes.non_autoregressive ? [] : example.target);
+  setSource(example.text, example.target);
 }
 
 function setLanguage(number) {

@@ -180,7 +180,7 @@ const TOUR = [
 
 const tour = { step: -1, word: null, translation: null }; // step: -1 while it is closed; whose word it follows
 
-const canTour = () => network && translation?.steps.length > 1 && !network.sizes.non_autoregressive;
+const canTour = () => network && translation?.steps.length > 1;
 const followedWord = () => (isSwitched() ? null : tourWord());
 const isReady = () => tour.step >= 0 && (tour.word || TOUR[tour.step].needsNoWord);
 const litElements = () => (isReady() ? TOUR[tour.step].target() : []);

@@ -68,11 +68,8 @@ function* compare(ids) {
   const trained = new Translation(network, ids, AS_TRAINED, view.forced);
   yield* trained.translate();
   const { target } = trained;
-  let forced = translation; // with the switches, the same tokens
-  if (!forced.parallel) {
-    forced = new Translation(network, ids, view.what, target.slice(1));
-    yield* forced.translate();
-  }
+  const forced = new Translation(network, ids, view.what, target.slice(1)); // with the switches, the same tokens
+  yield* forced.translate();
   const logs = forced.steps.slice(0, trained.steps.length)
     .map(({ probabilities }, n) => Math.log(probabilities[target[n + 1]]));
   const length = Math.max(target.length, translation.target.length);
