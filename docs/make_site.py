@@ -6,7 +6,7 @@ python docs/make_site.py --site DIR
 A link between two files of the repository leads to the same place on the site, whose folders are
 those of the repository. Pages are copied into a folder first, in the Markdown that the generator
 reads: a notebook becomes a page, and so does a file of code that a page leads to, with the lines
-as anchors. The rest is set in mkdocs.yml. Needs the packages of requirements-dev.txt.
+as anchors. The rest is set in docs/mkdocs.yml. Needs the packages of requirements-dev.txt.
 """
 
 import argparse
@@ -32,7 +32,7 @@ from pygments.lexers import PythonLexer, TextLexer
 
 ROOT = Path(__file__).resolve().parents[1]
 THEME = ROOT / "docs" / "site"  # what mkdocs.yml adds to the theme
-PAGES = ["*.md", "docs/**/*.md", "benchmarks/*.md", "data/*.md", "*.ipynb"]
+PAGES = ["*.md", "docs/**/*.md", "benchmarks/*.md", "data/*.md", "docs/*.ipynb"]
 TEXTS = {".md", ".ipynb"}
 PICTURES = {".png", ".svg", ".gif", ".html"}  # and pages that a program wrote: copied as they are
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(#[^)\s]*)?(?=\))")
@@ -151,7 +151,7 @@ class Pages:
         self.written.add(path)
         if path.suffix == ".ipynb":
             text = notebook(path, lambda cell: self.links(path, cell))
-            shutil.copy(path, self.folder / path.name)
+            shutil.copy(path, self.folder / path.relative_to(ROOT))
         elif path.suffix == ".md":
             text = self.links(path, path.read_text(encoding="utf-8"))
             text = text.replace("<details>", "<details markdown>")  # Markdown goes on inside
@@ -216,7 +216,7 @@ def navigation(pages: set[Path]) -> list[dict]:
         {"Start": [{"Home": "README.md"}, {"Documentation": "docs/index.md"}]},
         *english,
         {"Code": code},
-        {"中文": [{"首页": "README.zh-CN.md"}, {"文档": "docs/index.zh-CN.md"}, *chinese]},
+        {"中文": [{"首页": "docs/README.zh-CN.md"}, {"文档": "docs/index.zh-CN.md"}, *chinese]},
     ]
 
 
@@ -263,7 +263,7 @@ def build(site: Path) -> None:
         pages.write_all()
         nav = navigation(pages.written)
         settings = dict(docs_dir=folder, site_dir=str(site.resolve()), strict=True, nav=nav)
-        generator.build(load_config(str(ROOT / "mkdocs.yml"), **settings))
+        generator.build(load_config(str(ROOT / "docs" / "mkdocs.yml"), **settings))
     part_words_of_index(site)
     for name in ("404.html", "sitemap.xml", "sitemap.xml.gz"):  # which need the site's address
         (site / name).unlink()

@@ -1,6 +1,6 @@
 """Inside a trained network: what its heads, neurons and embeddings have learned.
 
-walkthrough.ipynb uses it, in this order: byte-pair encoding by steps, embeddings, heads, the
+docs/walkthrough.ipynb uses it, in this order: byte-pair encoding by steps, embeddings, heads, the
 feed-forward networks, one batch by hand, and what translating costs. Each part measures something
 and draws it. The network is that of transformer_model.py, of any size:
 

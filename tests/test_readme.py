@@ -1,6 +1,6 @@
 """What must hold of README.md: each of its commands runs.
 
-README.zh-CN.md shows the same commands: see test_docs.py.
+docs/README.zh-CN.md shows the same commands: see test_docs.py.
 """
 
 import json
@@ -96,9 +96,9 @@ def test_every_line_of_shell_is_run_or_installs():
     assert len(commands()) >= 10
 
 
-@pytest.mark.parametrize("page", ["README.md", "README.zh-CN.md", "docs/evaluation.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/README.zh-CN.md", "docs/evaluation.md"])
 def test_scores_that_a_page_quotes_are_those_of_the_notebook(page):
-    cells = json.loads((ROOT / "walkthrough.ipynb").read_text(encoding="utf-8"))["cells"]
+    cells = json.loads((ROOT / "docs" / "walkthrough.ipynb").read_text(encoding="utf-8"))["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", ())]
     printed = "".join("".join(output.get("text", ())) for output in outputs)
     text = (ROOT / page).read_text(encoding="utf-8")

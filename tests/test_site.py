@@ -110,7 +110,7 @@ def test_the_navigation_leads_to_every_page(site, pages):
     assert pages.keys() <= reached | {site / "index.html"}
     assert {site / name for _, name in written_pages()} <= pages.keys()
     assert {
-        site / f"walkthrough{language}.ipynb.html" for language in ("", ".zh-CN")
+        site / "docs" / f"walkthrough{language}.ipynb.html" for language in ("", ".zh-CN")
     } <= pages.keys()
 
 
@@ -187,7 +187,7 @@ def test_a_search_without_a_server_finds_a_page(site, driver, page, words, resul
 
 @pytest.mark.slow
 def test_all_code_is_monospaced_and_formulas_need_no_script(site, driver):
-    driver.get((site / "walkthrough.ipynb.html").as_uri())
+    driver.get((site / "docs" / "walkthrough.ipynb.html").as_uri())
     code = "[...document.querySelectorAll('article pre, article code')]"
     families = driver.execute_script(f"return {code}.map((it) => getComputedStyle(it).fontFamily)")
     assert families
