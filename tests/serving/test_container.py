@@ -13,7 +13,8 @@ from nmt.cli.main import parse_command_line
 from nmt.serving import openapi
 from nmt.serving.process import GRACE_SECONDS
 
-DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+DOCKERFILE = (ROOT / "recipes" / "Dockerfile").read_text(encoding="utf-8")
+COMPOSE = ROOT / "recipes" / "compose.yaml"
 
 
 def instructions():
@@ -46,11 +47,13 @@ def test_all_that_is_copied_exists_and_all_modules_are_copied():
 
 def test_the_compose_file_gives_the_server_time_to_end_and_a_key():
     yaml = pytest.importorskip("yaml")
-    (service,) = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"].values()
+    (service,) = yaml.safe_load(COMPOSE.read_text("utf-8"))["services"].values()
     assert service["ports"] == ["127.0.0.1:8765:8765"]  # not the whole network
     assert int(service["stop_grace_period"].rstrip("s")) > GRACE_SECONDS
     assert "NMT_API_KEY" in service["environment"]
     assert service["read_only"]
+    assert (COMPOSE.parent / service["build"]["context"]).resolve() == ROOT
+    assert (ROOT / service["build"]["dockerfile"]).is_file()
 
 
 def test_the_image_has_the_tested_packages_without_tensorflow():
@@ -73,7 +76,7 @@ def settings_of_files():
     """Returns the settings in the environment of Dockerfile, compose.yaml and Kubernetes."""
     yaml = pytest.importorskip("yaml")
     settings = dict(re.findall(r"\b(NMT_\w+)=(\S+)", DOCKERFILE.partition("FROM")[2]))
-    (service,) = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))["services"].values()
+    (service,) = yaml.safe_load(COMPOSE.read_text("utf-8"))["services"].values()
     _, deployment = yaml.safe_load_all((ROOT / "recipes/kubernetes-serve.yaml").read_text("utf-8"))
     (container,) = deployment["spec"]["template"]["spec"]["containers"]
     pod = {variable["name"]: variable["value"] for variable in container["env"]}

@@ -202,7 +202,7 @@ def test_kubernetes_replaces_a_pod_that_can_resume(manifests, pod):
 
 
 def test_pods_run_as_the_user_of_the_image_and_mount_what_they_use(pod, container):
-    dockerfile = (ROOT / "Dockerfile").read_text("utf-8")
+    dockerfile = (ROOT / "recipes" / "Dockerfile").read_text("utf-8")
     user = int(re.search(r"useradd .*--uid (\d+)", dockerfile)[1])
     assert pod["securityContext"]["runAsUser"] == pod["securityContext"]["fsGroup"] == user
     mounts = {mount["name"]: mount["mountPath"] for mount in container["volumeMounts"]}
