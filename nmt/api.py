@@ -51,7 +51,6 @@ def train(
     reverse: bool = False,
     preset: str | None = None,
     parent: str | Path | None = None,
-    change: bool = False,
     plots: bool = False,
     on_epoch: Callable[[dict[str, Any]], object] | None = None,
     **parameters: bool | float | str,
@@ -72,7 +71,6 @@ def train(
       reverse: translate the second language into the first.
       preset: one of params.PRESETS, for the parameters that are not given.
       parent: the folder of a run to begin with (--from).
-      change: resume a run with other values, as --change allows.
       plots: whether to draw the pictures of the run at the end.
       on_epoch: called after each validation with its row of the history; what it raises ends
         training, after the epoch is saved, and reaches the caller.
@@ -99,7 +97,6 @@ def train(
             raise UserError(f"{name} is one path; give a list of paths")
         arguments += [f"--{name}", *map(str, files)] if files else []
     arguments += ["--reverse"] if reverse else []
-    arguments += ["--change"] if change else []
     arguments += [] if plots else ["--no-plots"]
     arguments += [as_flag(name, value) for name, value in parameters.items()]
     args = program.parse_command_line(arguments)

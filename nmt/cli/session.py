@@ -131,7 +131,7 @@ class Session:
         minutes = self.options.checkpoint_minutes
         return checkpoints.Keeper(
             checkpoint, self.run, kept_epochs, minutes, self.workers, confirm,
-            self.host.handles_signals, self.claimed.parameters.changes,
+            self.host.handles_signals,
         )  # fmt: skip
 
     def announce(self, epochs: loop.Epochs, batches: batching.Batches) -> None:
@@ -281,9 +281,7 @@ def prepare(args: Namespace) -> Iterator[Session]:
         origin = start.parent.origin if start.parent else None
         spells_numbers, parts = text.tokenizer.spells_numbers, start.devices.parts
         imported = start.parent.imported if start.parent else None
-        claimed = claim(
-            run, options, source, hashes, parts, origin, spells_numbers, imported, args.change
-        )
+        claimed = claim(run, options, source, hashes, parts, origin, spells_numbers, imported)
         train_options.check_same(claimed.identity, workers)
         train_corpus.write_held_out(run, corpus, source)
         yield Session(

@@ -34,11 +34,6 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--reverse", action="store_true", help="translate the second language into the first"
     )
-    parser.add_argument(
-        "--change", action="store_true",
-        help="resume a run with another learning rate, batch size, dropout, training text or "
-        "length, which is recorded",
-    )  # fmt: skip
     parser.add_argument("--no-plots", action="store_true", help="draw no pictures at the end")
     flags.add_plain(
         parser, "train with the code of transformer_model.py alone: a tenth more processor time, "

@@ -1,7 +1,7 @@
 """Claiming a run folder for a training run: a new one, or the same as the one that it resumes."""
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from nmt import UserError, machine
 from nmt.corpus.source import CorpusSource
@@ -11,7 +11,6 @@ from nmt.options import Options
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.text.imported import Imported
-from nmt.training.changes import OF_BATCHES, ON_REQUEST, Change
 from nmt.training.run_folder import RunFolder
 
 # A run may be resumed with other values of these; all others identify the run. So do its data, by
@@ -20,6 +19,13 @@ CHANGEABLE_PARAMETERS = (
     "data_path", "epochs", "max_steps", "save_every", "patience", "checkpoint_minutes", "average",
     "beam", "length_penalty", "tokenize", "lowercase", "tracker", "test_sha256",
 )  # fmt: skip
+
+# What a run has of the one that it began with.
+SIZES = (
+    "num_layers", "decoder_layers", "d_model", "dff", "num_heads", "pre_norm", "tie_embeddings",
+    "activation", "norm_epsilon", "logits_bias",
+)  # fmt: skip
+INHERITED = (*SIZES, *params.names(params.TEXT))  # but for more symbols
 
 # The names of hashed contents in messages.
 HASH_LABELS = {
@@ -77,7 +83,6 @@ def claim(
     origin: Origin | None = None,
     spells_numbers: bool = False,
     imported: Imported | None = None,
-    change: bool = False,
 ) -> Claim:
     """Saves the parameters of a new run, or checks that those of a resumed one are the same.
 
@@ -90,7 +95,6 @@ def claim(
       origin: of the weights that the run begins with, if they are not new.
       spells_numbers: whether the text writes some numbers of the source as words.
       imported: the model that it, or the first of its parents, was made of.
-      change: whether values of changes.ON_REQUEST may differ, which is recorded.
 
     Raises:
       UserError: the folder holds another run; the message lists the differences.
@@ -111,55 +115,31 @@ def claim(
         return Claim(run, claimed, claimed.identity, is_confirmed=False)
     saved = run.resumable
     if saved:
-        changed = check_same(run, saved, claimed, change)
-        claimed = as_begun(saved, claimed, changed)
+        check_same(run, saved, claimed)
+        claimed = as_begun(saved, claimed)
     accepted = Claim(run, claimed, claimed.identity)
     accepted.confirm()
     return accepted
 
 
-def check_same(
-    folder: RunFolder, saved: Parameters, claimed: Parameters, change: bool = False
-) -> tuple[Change, ...]:
-    """Returns the Change that `change` allows, if there is one.
-
-    Raises:
-      UserError: a parameter that identifies a run differs from the saved one.
-    """
+def check_same(folder: RunFolder, saved: Parameters, claimed: Parameters) -> None:
+    """Raises a UserError if a parameter that identifies a run differs from the saved one."""
     differing = differences(saved, claimed)
     if not differing:
-        return ()
-    allowed = set(ON_REQUEST)
-    if claimed.options.validate_every and not claimed.options.max_steps:
-        allowed -= OF_BATCHES  # by which this run counts its passes, those that are done, too
-    can_change = differing.keys() <= allowed
-    if change and can_change:
-        values = _values(saved), _values(claimed)
-        changed = Change.now(
-            folder, {name: [side.get(name) for side in values] for name in differing}
-        )
-        log.info(f"Changed from here on: {'; '.join(differing.values())}.")
-        return (changed,)
+        return
     instead = "or remove the folder"
-    if can_change:
-        instead = f"go on with what is given here by --change, {instead}"
+    if not differing.keys() & {*INHERITED, "tokenizer_sha256", "parent_sha256"}:
+        instead = (
+            f"or begin one with its weights and what is given here: --from {folder.path} --run NEW"
+        )
     raise UserError(
         f"{folder.path}: holds another run ({'; '.join(differing.values())}); name another --run, "
         f"{instead}"
     )
 
 
-def _values(parameters: Parameters) -> dict[str, Any]:
-    """Returns what may differ, by name."""
-    return parameters.options.by_name() | parameters.hashes
-
-
-def as_begun(
-    saved: Parameters, claimed: Parameters, changed: tuple[Change, ...] = ()
-) -> Parameters:
+def as_begun(saved: Parameters, claimed: Parameters) -> Parameters:
     """Returns `claimed` with the training scheme, numbers and parent, if any, of the saved.
-
-    And with the changes of both.
 
     A resumed run may do without its parent: the command that resumes it need not name it.
     """
@@ -168,7 +148,6 @@ def as_begun(
         training_scheme=saved.training_scheme,
         spells_numbers=saved.spells_numbers,
         imported=saved.imported,
-        changes=(*saved.changes, *changed),
     )
     if not saved.parent:
         return claimed

@@ -12,7 +12,6 @@ from nmt.corpus.source import CorpusSource
 from nmt.neighbors import params
 from nmt.options import Options
 from nmt.text.imported import Imported
-from nmt.training.changes import Change
 
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
 MAX_PARTS = 64  # of a batch on a device, that params.json may name
@@ -38,7 +37,6 @@ class Parameters:
     training_scheme: int = seeds.TRAINING_SCHEME  # that it began with; see seeds.py
     spells_numbers: bool = False  # whether its text writes some numbers of the source as words
     imported: Imported | None = None  # the model that it, or the first of its parents, was made of
-    changes: tuple[Change, ...] = ()  # with which it was resumed; see training/changes.py
 
     @property
     def identity(self) -> int:
@@ -58,9 +56,7 @@ class Parameters:
             "spells_numbers": self.spells_numbers,
         }
         imported = {"imported": self.imported._asdict()} if self.imported else {}
-        changed = [change._asdict() for change in self.changes]
-        changes = {"changes": changed} if changed else {}
-        what = self.options.by_name() | self.hashes | source | imported | changes
+        what = self.options.by_name() | self.hashes | source | imported
         return parent | what | versions
 
 
@@ -104,7 +100,6 @@ def parse(content: Any) -> Parameters:
         training_scheme=scheme,
         spells_numbers=spells_numbers,
         imported=_imported_in(values),
-        changes=_changes_in(values),
     )
 
 
@@ -126,21 +121,6 @@ def _imported_in(values: dict[str, Any]) -> Imported | None:
     except (TypeError, ValueError):
         raise UserError(f"imported is {values['imported']!r}") from None
     return imported
-
-
-def _changes_in(values: dict[str, Any]) -> tuple[Change, ...]:
-    """Returns the Changes that params.json holds; a UserError if they are damaged."""
-    try:
-        changes = tuple(Change(**change) for change in values.get("changes", ()))
-        for change in changes:
-            pairs = [(before, after) for before, after in change.values.values()]
-            if type(change.epoch) is not int or not isinstance(pairs, list):
-                raise ValueError
-            if not all(type(name) is str for name in change.checkpoints):
-                raise ValueError
-    except (TypeError, ValueError, AttributeError):
-        raise UserError(f"changes is {values['changes']!r}") from None
-    return changes
 
 
 def _versions_in(values: dict[str, Any]) -> dict[str, str]:

@@ -9,11 +9,10 @@ import numpy as np
 from nmt import UserError
 from nmt.corpus.source import CorpusSource
 from nmt.messages import log
-from nmt.neighbors import params
 from nmt.network.factory import build_transformer
 from nmt.options import Options
 from nmt.runs import listing
-from nmt.runs.claim import Origin
+from nmt.runs.claim import INHERITED, Origin
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters, in_effect
 from nmt.runs.run_tokenizer import load_tokenizer
@@ -24,12 +23,6 @@ from nmt.training import checkpoints
 from nmt.training.checkpoint_files import paths as checkpoint_paths
 from nmt.training.named_state import NamedState
 from transformer_model import Transformer
-
-SIZES = (  # the same in both runs, as is the tokenizer
-    "num_layers", "decoder_layers", "d_model", "dff", "num_heads", "pre_norm", "tie_embeddings",
-    "activation", "norm_epsilon", "logits_bias",
-)  # fmt: skip
-FIXED = (*SIZES, *params.names(params.TEXT))  # but for more symbols
 
 NEW_ENTRY_SHARE = 0.1  # of initial values, in the weights of new entries of the vocabulary
 
@@ -132,7 +125,7 @@ def inherit(
     given = dict(given)
     symbols = merge_symbols(inherited.symbols, given.pop("symbols", ""))
     wanted = dataclasses.replace(inherited, **given)
-    for name in FIXED:
+    for name in INHERITED:
         if in_effect(name, wanted) != in_effect(name, inherited):
             raise UserError(
                 f"--{name.replace('_', '-')} {given[name]}: the run that --from names has "
@@ -143,7 +136,7 @@ def inherit(
         values = dataclasses.replace(inherited, xla=options.xla)
         if inherited.tokenize != "none":  # else the text is tokenized, the new one, too
             values = dataclasses.replace(values, tokenize=options.tokenize)
-    fixed = {name: getattr(inherited, name) for name in FIXED}
+    fixed = {name: getattr(inherited, name) for name in INHERITED}
     fixed |= dict(symbols=symbols)
     return dataclasses.replace(values, **(given | fixed))
 

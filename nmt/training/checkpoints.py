@@ -18,7 +18,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -28,7 +28,6 @@ from nmt import UserError, output
 from nmt.machine import END_SIGNALS
 from nmt.messages import log, reason
 from nmt.training import cluster
-from nmt.training.changes import Change
 from nmt.training.checkpoint_files import number, paths
 from nmt.training.run_folder import RunFolder
 from nmt.training.signals import Signals
@@ -185,18 +184,17 @@ class Keeper:
       confirm: called once a checkpoint turns out to fit the network, if the parameters of the run
         were lost; else None.
       handles_signals: whether signals are noted in the `with` block; see signals.py.
-      changes: with which the run was resumed.
     """
 
     def __init__(
         self, checkpoint: State, run: RunFolder, kept_epochs: int, minutes: float,
         workers: cluster.Cluster = cluster.ALONE, confirm: Callable[[], None] | None = None,
-        handles_signals: bool = True, changes: Sequence[Change] = (),
+        handles_signals: bool = True,
     ):  # fmt: skip
         self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers
         self.run, self.saved, self.confirm = run, time.monotonic(), confirm
         self.signals = Signals(workers, END_SIGNALS if handles_signals else ())
-        self._due, self.changes = False, changes
+        self._due = False
         self._kept_numbers = {run.checkpoints: kept_epochs, run.timed: 1, run.best: 1, run.final: 1}
 
     def save(self, folder: Path, number: int) -> None:

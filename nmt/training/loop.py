@@ -17,7 +17,7 @@ from nmt.corpus.datasets import Dataset
 from nmt.messages import log, plural
 from nmt.options import Options
 from nmt.text.tokenizer import Tokenizer
-from nmt.training import changes, checkpoints, cluster, devices, tensorboard
+from nmt.training import checkpoints, cluster, devices, tensorboard
 from nmt.training.checkpoint_files import number as epoch_of
 from nmt.training.checkpoint_files import paths
 from nmt.training.epoch_metrics import (
@@ -392,10 +392,6 @@ class Epochs:
         self.training.workers.barrier()  # until the chief has written, so that all find the same
         if newest := keeper.restore_newest():
             log.info(f"Resuming from {newest}: {self.done()} done.")
-            if int(self.position) and changes.begin_again(keeper.changes, newest):
-                log.info("The epoch begins again, because its batches were changed.")
-                self.position.assign(0)
-                self.sums_so_far.assign(tf.zeros(3, tf.float64))
         if self.plan.leaves_out(self.progress) and not self.plan.is_done(self.progress):
             log.info("The pass that --max-steps ended is not finished: a new one begins.")
         if int(self.epoch) > self.plan.passes and not self.plan.counts_steps:
@@ -537,8 +533,6 @@ class Epochs:
         run, epoch = keeper.run, int(self.epoch)
         title = self.plan.finished_title(self.progress)
         row = self.metrics_of_epoch(corpus, tokenizer, rate)
-        if changed := changes.values_of(keeper.changes, epoch):
-            row["changed"] = changed
         self.warn_of_loss(f"{title}, validation", row["val_loss"])
         self.history.append(row)
         if self.best_epoch == epoch:

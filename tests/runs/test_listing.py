@@ -172,7 +172,13 @@ def test_the_folder_alone_resumes_a_run_with_its_own_data_and_flags_whatever_the
 def test_flags_given_with_the_folder_alone_must_be_those_of_the_run(finished, capsys):
     run = finished / "run"
     assert call("--run", run, "--dff", 64) == 2  # a flag that is given must be the run's
-    assert "dff is 32 there, 64 here" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "dff is 32 there, 64 here" in said
+    assert "--from" not in said  # whose sizes are the other run's
+    assert call("--run", run, "--batch-size", 32) == 2
+    said = capsys.readouterr().err
+    assert "batch_size is 4 there, 32 here" in said
+    assert f"--from {run} --run NEW" in said
     for more in ([], ["--dataset", finished / "numbers.tsv"]):  # a preset describes all flags
         assert call("--run", run, "--preset", "tiny", *more) == 2
         said = capsys.readouterr().err
