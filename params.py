@@ -233,15 +233,6 @@ XLA: Annotated[
 ] = "auto"
 
 
-TRACKER: Annotated[
-    str,
-    Flag(
-        "a tracker of experiments that gets options and curves, besides TensorBoard",
-        choices=("none", "mlflow", "trackio", "wandb"),
-    ),
-] = "none"
-
-
 class Preset(NamedTuple):
     """A named row of values that differ from the defaults above."""
 

@@ -61,7 +61,6 @@ class Options:
     seed: int = params.SEED
     mixed_precision: bool = params.MIXED_PRECISION
     xla: str = params.XLA
-    tracker: str = params.TRACKER
     # End of fields.
 
     @classmethod

@@ -13,7 +13,6 @@ import pytest
 from helpers import ROOT, run_process, sentences, write_tsv
 
 import nmt
-from nmt.training.trackers import TRACKERS
 
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SETUPTOOLS = SETTINGS["tool"]["setuptools"]
@@ -57,7 +56,7 @@ def test_developers_have_what_the_extras_name():
     lines = (ROOT / "requirements-dev.txt").read_text().splitlines()
     tested = {line.partition("#")[0].strip() for line in lines}
     extras = SETTINGS["project"]["optional-dependencies"]
-    large = {"benchmarks", *TRACKERS}  # tried with stand-ins, or where they are installed
+    large = {"benchmarks"}  # tried where they are installed
     assert {"data", "documents", "recipes", "serve"} == extras.keys() - large
     for name in extras.keys() - large:
         assert {*extras[name]} < tested, name

@@ -16,7 +16,7 @@ from nmt.training.loop import is_finished
 
 # Options that change neither the scores nor the pictures of a run that is finished.
 WITHOUT_EFFECT = (
-    "data_path", "epochs", "max_steps", "save_every", "patience", "checkpoint_minutes", "tracker",
+    "data_path", "epochs", "max_steps", "save_every", "patience", "checkpoint_minutes",
 )  # fmt: skip
 
 

@@ -37,7 +37,6 @@ from nmt.training.epoch_metrics import validation_metrics
 from nmt.training.listeners import FinalRecord, Function, Listener, Listeners
 from nmt.training.plan import Plan
 from nmt.training.tensorboard import TensorBoard
-from nmt.training.trackers import tracker
 from transformer_model import Transformer
 
 __all__ = [
@@ -286,16 +285,14 @@ def prepare(args: Namespace) -> Iterator[Session]:
         train_corpus.write_held_out(run, corpus, source)
         yield Session(
             args, run, claimed, options, corpus, text, hashes, source, start.devices, workers,
-            start.parent, listeners(args, options, workers),
+            start.parent, listeners(args),
         )  # fmt: skip
 
 
-def listeners(args: Namespace, options: Options, workers: cluster.Cluster) -> Listeners:
-    """Returns what gets the records of training: TensorBoard, a tracker, the host's function."""
+def listeners(args: Namespace) -> Listeners:
+    """Returns what gets the records of training: TensorBoard, the host's function."""
     host: Host = getattr(args, "host", Host())
     chosen: list[Listener] = [TensorBoard()]
-    if options.tracker != "none" and workers.chief:
-        chosen.append(tracker(options.tracker))
     if host.on_epoch:
         chosen.append(Function(host.on_epoch))
     return Listeners(chosen)

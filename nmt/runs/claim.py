@@ -17,7 +17,7 @@ from nmt.training.run_folder import RunFolder
 # content, not by name.
 CHANGEABLE_PARAMETERS = (
     "data_path", "epochs", "max_steps", "save_every", "patience", "checkpoint_minutes", "average",
-    "beam", "length_penalty", "tokenize", "lowercase", "tracker", "test_sha256",
+    "beam", "length_penalty", "tokenize", "lowercase", "test_sha256",
 )  # fmt: skip
 
 # What a run has of the one that it began with.

@@ -10,7 +10,7 @@ from nmt.training.run_folder import RunFolder, parse_json
 
 # The contents of a run folder.
 RUN_FILES = (
-    "params.json", "tokenizer.model", "target.model", "history.json", "progress.json", "key.json",
+    "params.json", "tokenizer.model", "target.model", "history.json", "progress.json",
     "scores.json", "confidence.json", "translations.txt", "held-out-validation.tsv",
     "held-out-test.tsv", "lock", "cache", "checkpoints", "engine", "explorer.html", "export",
     "logs", "plots",

@@ -1,4 +1,4 @@
-"""What listens to a training run: TensorBoard, a tracker, a function of an application.
+"""What listens to a training run: TensorBoard, a function of an application.
 
 All of them get the same records. A Listener keeps what it wants of them.
 """

@@ -8,13 +8,11 @@ cache/             tokenized text, while it trains   lock               held whi
 translations.txt   source, reference, hypothesis     scores.json        test scores
 target.model       SentencePiece of the target, of a model imported with two
 progress.json      seconds of an epoch that was interrupted
-key.json           by which a tracker recognizes the run
 held-out-validation.tsv, held-out-test.tsv           pairs that are not trained on
 """
 
 import contextlib
 import json
-import secrets
 import stat
 from pathlib import Path
 from typing import Any
@@ -125,14 +123,6 @@ class RunFolder:
         """
         data = self.read_bytes(name)
         return default if data is None else parse_json(self.path / name, data)
-
-    def key(self) -> str:
-        """Returns what no other run has, not even a later one in the same folder."""
-        with contextlib.suppress(UserError, TypeError, KeyError):
-            return str(self.read("key.json")["key"])
-        key = secrets.token_hex(4)
-        self.write("key.json", {"key": key})
-        return key
 
     def history(self) -> list[dict[str, Any]]:
         """Returns the metrics of each epoch, by name; a UserError if they are damaged."""
