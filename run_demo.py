@@ -15,7 +15,6 @@ from __future__ import annotations
 import functools
 import sys
 
-from nmt import seeds
 from nmt.cli import main as program
 
 # As a program, this file is imported a second time, by nmt/cli/main.py, once the command line is
@@ -59,15 +58,14 @@ class Training:
       workers: the cluster.Cluster that the strategy spans; None for this machine alone.
       plain: without the faster methods of nmt/network/engine.py; of a network as the paper has it,
         transformer_model.py then computes all.
-      scheme: by which random numbers are drawn; an old run resumes by its own, see nmt/seeds.py.
       target_vocab_size: entries of the target's vocabulary; None if both languages share one.
     """
 
     def __init__(
         self, options, vocab_size, strategy, parts=1, workers=None, plain=False,
-        scheme=seeds.TRAINING_SCHEME, target_vocab_size=None,
+        target_vocab_size=None,
     ):  # fmt: skip
-        self.options, self.vocab_size, self.scheme = options, vocab_size, scheme
+        self.options, self.vocab_size = options, vocab_size
         self.strategy, self.workers = strategy, workers or cluster.ALONE
         xla = options.xla == "on"
         with strategy.scope():
@@ -164,7 +162,7 @@ def train(args):
         # 2. Network and optimizer.
         training = Training(
             options, tokenizer.vocab_size, session.devices.strategy, session.devices.parts,
-            session.workers, args.plain, session.scheme, tokenizer.target.vocab_size,
+            session.workers, args.plain, tokenizer.target.vocab_size,
         )  # fmt: skip
 
         # 3. Weights: those of another run, if this one begins with it (--from).

@@ -1,4 +1,4 @@
-"""The seeds of a training run's random numbers, and the scheme by which a run derives them.
+"""The seeds of a training run's random numbers.
 
 A seed is a hash of the run's seed, of what the random numbers are for, and of the epoch or the
 device. Sums would be related: with seed + epoch, the second epoch of seed 1 has the batches of the
@@ -6,12 +6,6 @@ first epoch of seed 2, so that runs of several seeds differ by less than chance.
 """
 
 import enum
-
-# Of runs that begin now; params.json holds that of each run, which is resumed as it began:
-# 1: seed + epoch, seed + replica, in runs older than the key
-# 2: hashes; pairs with an empty side are dropped, and incomplete batches spread over the epoch (see
-#    nmt/corpus/batches.py)
-TRAINING_SCHEME = 2
 
 
 class Purpose(enum.IntEnum):
@@ -34,12 +28,6 @@ def derive(seed: int, purpose: Purpose, *numbers: int) -> int:
     return int(sequence.generate_state(1)[0] >> 1)
 
 
-def of_epoch(seed: int, epoch: int, scheme: int = TRAINING_SCHEME) -> int:
-    """Returns the seed of the order of pairs in an epoch.
-
-    Args:
-      seed: of the run.
-      epoch: its number, from 1.
-      scheme: the training scheme of the run.
-    """
-    return seed + epoch if scheme == 1 else derive(seed, Purpose.ORDER, epoch)
+def of_epoch(seed: int, epoch: int) -> int:
+    """Returns the seed of the order of pairs in an epoch, numbered from 1."""
+    return derive(seed, Purpose.ORDER, epoch)

@@ -133,8 +133,7 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
     def make_batches() -> Batches:
         moved = {"train": args.train}
         corpus = load_corpus_of(run, "train", moved)
-        scheme = run.parameters.training_scheme
-        return training_batches(model.options, corpus, tokenizer, scheme=scheme)
+        return training_batches(model.options, corpus, tokenizer)
 
     return pictures.RunPictures(
         run, model, tokenizer, line, make_batches, translation, args.label_language

@@ -84,11 +84,6 @@ class Session:
         return self.text.tokenizer
 
     @property
-    def scheme(self) -> int:
-        """The training scheme of the run; see seeds.py."""
-        return self.claimed.parameters.training_scheme
-
-    @property
     def is_complete(self) -> bool:
         """Whether nothing is left to do; the same on all workers."""
         args, test = self.args, self.hashes["test"]
@@ -107,13 +102,13 @@ class Session:
 
     def batches(self) -> batching.Batches:
         """Returns the Batches to train on, and logs what will be done."""
-        run, options, text, scheme = self.run, self.options, self.text, self.scheme
+        run, options, text = self.run, self.options, self.text
         if self.parent:
             self.parent.warn_of_held_out(self.source, self.hashes["train"])
         run.remove_cache()  # left by a process that was killed
         replicas = self.devices.strategy.num_replicas_in_sync
         batches = batching.training_batches(
-            options, self.corpus, text.tokenizer, replicas, run.cache, scheme
+            options, self.corpus, text.tokenizer, replicas, run.cache
         )
         tokens = batches.buckets.tokens / replicas
         devices.check_logits(options, tokens, text.tokenizer.target.vocab_size)

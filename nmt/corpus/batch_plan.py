@@ -8,8 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from nmt.seeds import TRAINING_SCHEME
-
 BATCHES_PER_BUCKET = 8  # per epoch, at least
 BLOCK = 1 << 18  # pairs that are sorted at a time: sorting takes 16 bytes for each
 
@@ -91,7 +89,7 @@ class _Batches(NamedTuple):
     bucket: np.ndarray  # (batches,)
 
 
-def _divide(bucket_pairs: np.ndarray, buckets: Buckets, seed: int, scheme: int) -> _Batches:
+def _divide(bucket_pairs: np.ndarray, buckets: Buckets, seed: int) -> _Batches:
     """Divides the pairs of each bucket, (buckets,), into batches.
 
     The pairs that fill no batch are a random stretch among the full batches, as a smaller batch or,
@@ -102,7 +100,7 @@ def _divide(bucket_pairs: np.ndarray, buckets: Buckets, seed: int, scheme: int) 
     begin, end, bucket_of_batch, first = [], [], [], 0
     for bucket, pairs in enumerate(bucket_pairs.tolist()):
         full, remainder = divmod(pairs, buckets.rows[bucket])
-        place = full if scheme == 1 else random.randint(full + 1)
+        place = random.randint(full + 1)
         sizes = np.insert(np.full(full, buckets.rows[bucket]), place, remainder)
         ends = first + np.cumsum(sizes)
         enough = sizes >= max(buckets.min_rows[bucket], 1)
@@ -149,7 +147,6 @@ def plan_epoch(
     buckets: Buckets,
     buffer_size: int,
     seed: int,
-    scheme: int = TRAINING_SCHEME,
 ) -> EpochPlan:
     """Returns the plan of an epoch over all pairs.
 
@@ -160,10 +157,9 @@ def plan_epoch(
       bucket_of_pair: the number of the bucket of each pair, (pairs,).
       buckets: the Buckets.
       buffer_size, seed: see `shuffled`.
-      scheme: the training scheme of the run; in 1, batches that are not full come last.
     """
     bucket_pairs = np.bincount(bucket_of_pair, minlength=len(buckets.lengths))
-    batches = _divide(bucket_pairs, buckets, seed, scheme)
+    batches = _divide(bucket_pairs, buckets, seed)
     numbers = shuffled(len(bucket_of_pair), buffer_size, seed)
     order, places = _group(numbers, bucket_of_pair, bucket_pairs, batches.end - 1)
     turns = np.argsort(places)

@@ -18,7 +18,6 @@ from nmt.corpus.percentile import percentile
 from nmt.machine import cores
 from nmt.messages import log
 from nmt.options import Options
-from nmt.seeds import TRAINING_SCHEME
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
 
 MAX_BUCKETS = 20
@@ -75,8 +74,6 @@ class Batches:
       folder: for the ids; None for a temporary one, which is removed when the program ends.
       max_buckets: the number of buckets, at most.
       batch_tokens: tokens per batch, instead of `batch_size`; 0 for none.
-      scheme: the training scheme of the run, see nmt/seeds.py; in 1, pairs with an empty side are
-        trained on, and incomplete batches come last.
 
     Attributes:
       counts: the number of training pairs of each length up to `max_length`.
@@ -93,20 +90,20 @@ class Batches:
     def __init__(
         self, pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer, batch_size: int,
         max_length: int, replicas: int = 1, folder: Path | None = None,
-        max_buckets: int = MAX_BUCKETS, batch_tokens: int = 0, scheme: int = TRAINING_SCHEME,
+        max_buckets: int = MAX_BUCKETS, batch_tokens: int = 0,
     ):  # fmt: skip
         def short_pairs() -> Iterator[PairIds]:
             for ids in encoded_chunks(pairs, tokenizer, max_tokens):
                 of_sides = side_lengths(ids)
                 lengths = of_sides.max(0)
-                filled = (of_sides > of_nothing).all(0) | (scheme == 1)
+                filled = (of_sides > of_nothing).all(0)
                 chosen = filled & (lengths <= max_length)
                 self.dropped_counts.update(lengths[filled & ~chosen].tolist())
                 self.empty += int(np.count_nonzero(~filled))
                 lengths_of_chunks.append(lengths[chosen].astype(np.min_scalar_type(max_length)))
                 yield PairIds(*([*itertools.compress(side, chosen)] for side in ids))
 
-        self.replicas, self.scheme = replicas, scheme
+        self.replicas = replicas
         of_nothing = [[tokenizer.empty_length], [tokenizer.target.empty_length]]
         max_tokens = max(max_length, MAX_SOURCE_TOKENS)
         self.dropped_counts: collections.Counter[int] = collections.Counter()
@@ -175,7 +172,7 @@ class Batches:
           shares: the numbers of the replicas whose shares (B / replicas, L), (B / replicas, L) of
             each batch are read, one after the other; None for whole batches.
         """
-        plan = plan_epoch(self.bucket_of_pair, self.buckets, buffer_size, seed, self.scheme)
+        plan = plan_epoch(self.bucket_of_pair, self.buckets, buffer_size, seed)
         rows = -(-np.array(self.buckets.rows) // self.replicas)  # of a share, by bucket
         if shares is None:
             shares, rows = range(1), rows * self.replicas
@@ -278,17 +275,15 @@ def training_batches(
     tokenizer: Tokenizer,
     replicas: int = 1,
     folder: Path | None = None,
-    scheme: int = TRAINING_SCHEME,
 ) -> Batches:
     """Returns the Batches of a run.
 
     Args:
       options: of the run.
       corpus: a corpora.Corpus.
-      tokenizer, replicas, folder, scheme: see Batches.
+      tokenizer, replicas, folder: see Batches.
     """
     return Batches(
         corpus.train, tokenizer, options.batch_size, options.max_length, replicas, folder,
         MAX_COMPILED_BUCKETS if options.xla == "on" else MAX_BUCKETS, options.batch_tokens,
-        scheme,
     )  # fmt: skip

@@ -139,13 +139,12 @@ def check_same(folder: RunFolder, saved: Parameters, claimed: Parameters) -> Non
 
 
 def as_begun(saved: Parameters, claimed: Parameters) -> Parameters:
-    """Returns `claimed` with the training scheme, numbers and parent, if any, of the saved.
+    """Returns `claimed` with the numbers and parent, if any, of the saved.
 
     A resumed run may do without its parent: the command that resumes it need not name it.
     """
     claimed = dataclasses.replace(
         claimed,
-        training_scheme=saved.training_scheme,
         spells_numbers=saved.spells_numbers,
         imported=saved.imported,
     )

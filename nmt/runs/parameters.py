@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from nmt import UserError, seeds
+from nmt import UserError
 from nmt.corpus.source import CorpusSource
 from nmt.neighbors import params
 from nmt.options import Options
@@ -16,7 +16,7 @@ from nmt.text.imported import Imported
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
 MAX_PARTS = 64  # of a batch on a device, that params.json may name
 CODE = re.compile(r"[A-Za-z0-9]{1,8}(?:[-_][A-Za-z0-9]{1,8}){0,8}")  # also part of names of files
-UNSAVED = {"parts": 1, "xla": "off", "training_scheme": 1}  # of runs older than these parameters
+UNSAVED = {"parts": 1, "xla": "off"}  # of runs older than these parameters
 
 
 def in_effect(name: str, options: Options) -> Any:
@@ -34,7 +34,6 @@ class Parameters:
     parts: int = 1  # of a batch on a device; see `devices.configure`
     parent: str | None = None  # the path of the run that it began from
     versions: dict[str, str] = field(default_factory=dict)  # of the libraries that trained it last
-    training_scheme: int = seeds.TRAINING_SCHEME  # that it began with; see seeds.py
     spells_numbers: bool = False  # whether its text writes some numbers of the source as words
     imported: Imported | None = None  # the model that it, or the first of its parents, was made of
 
@@ -51,7 +50,6 @@ class Parameters:
         versions = {"versions": self.versions} if self.versions else {}
         source = {
             "parts": self.parts,
-            "training_scheme": self.training_scheme,
             "corpus": self.corpus.to_json(),
             "spells_numbers": self.spells_numbers,
         }
@@ -77,12 +75,6 @@ def parse(content: Any) -> Parameters:
     parts, xla = values["parts"], values["xla"]
     if type(parts) is not int or not 1 <= parts <= MAX_PARTS or xla not in ("on", "off"):
         raise UserError(f"parts is {parts!r}, xla {xla!r}")
-    scheme = values["training_scheme"]
-    if type(scheme) is not int or not 1 <= scheme <= seeds.TRAINING_SCHEME:
-        raise UserError(
-            f"training_scheme is {scheme!r}; this version of the program knows 1 to "
-            f"{seeds.TRAINING_SCHEME}"
-        )
     corpus = CorpusSource.from_json(values.get("corpus"))
     if not all(map(CODE.fullmatch, corpus.languages)):
         raise UserError(f"languages are {[*corpus.languages]!r}, not codes such as pt and en")
@@ -97,7 +89,6 @@ def parse(content: Any) -> Parameters:
         parts=parts,
         parent=str(parent) if parent else None,
         versions=_versions_in(values),
-        training_scheme=scheme,
         spells_numbers=spells_numbers,
         imported=_imported_in(values),
     )

@@ -80,7 +80,6 @@ class Trainable(Protocol):
     """What is trained: a network with its optimizer and its step."""
 
     options: Options
-    scheme: int  # the training scheme of the run; see seeds.py
     strategy: tf.distribute.Strategy
     workers: cluster.Cluster  # that the strategy spans
     transformer: Transformer
@@ -253,7 +252,7 @@ class Epochs:
           first: the number of batches that are left out at the beginning.
         """
         buffer_size = self.training.options.buffer_size
-        seed = seeds.of_epoch(self.training.options.seed, number + 1, self.training.scheme)
+        seed = seeds.of_epoch(self.training.options.seed, number + 1)
         read_shares = functools.partial(batches.epoch, buffer_size, seed, first)
         return devices.distribute_shares(self.training.strategy, read_shares)
 

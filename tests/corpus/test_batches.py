@@ -1,7 +1,6 @@
 """What must hold of batches: little padding, few shapes, no pair lost, the same on any machine."""
 
 import copy
-import hashlib
 import random
 import tracemalloc
 from pathlib import Path
@@ -258,18 +257,6 @@ def test_every_pair_is_trained_on_in_one_epoch_or_another(many_lengths, buffer_s
     assert 1 <= trained.min() <= trained.max() <= 20
 
 
-def test_a_run_of_the_first_scheme_has_the_plan_that_it_began_with(many_lengths):
-    buckets, bucket_of_pair = many_lengths
-    hashes = []
-    for buffer_size in (0, 100):
-        plan = plan_epoch(bucket_of_pair[:5000], buckets, buffer_size, 7, scheme=1)
-        content = b"".join(values.astype(np.int64).tobytes() for values in plan)
-        hashes.append(hashlib.sha256(content).hexdigest()[:16])
-    assert hashes == ["8520ec130a982324", "e6df6697a4189094"]
-    last = np.flatnonzero(incomplete(plan, buckets)) / len(plan.begin)
-    assert np.mean(last) > 0.8  # a small buffer leaves all of them to the end
-
-
 def test_planning_takes_eight_bytes_of_memory_for_each_pair(monkeypatch):
     buckets = plan_buckets(np.bincount([5, 9, 14]) * 2_000_000, 500, 3)
     bucket_of_pair = np.repeat(np.arange(len(buckets.lengths), dtype=np.uint8), 2_000_000)
@@ -292,8 +279,6 @@ def test_pairs_with_an_empty_side_are_dropped_and_counted(tokenizer):
     batches = batching.Batches(text, tokenizer, 8, max_length=40)
     assert (batches.kept, batches.empty, batches.dropped) == (20, len(empty), 0)
     assert min(len(side) for row in rows_of(batches.epoch(0, 1)) for side in row) > 2
-    as_begun = batching.Batches(text, tokenizer, 8, max_length=40, scheme=1)
-    assert (as_begun.kept, as_begun.empty, as_begun.dropped) == (20 + len(empty) - 1, 0, 1)
 
 
 def test_the_pairs_that_an_epoch_leaves_out_are_counted(batches, tokenizer):
