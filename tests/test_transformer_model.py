@@ -836,32 +836,6 @@ def test_float16_is_refused_in_one_line_that_names_the_way_out(policy):
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    ("changes", "kind"),
-    [
-        (dict(), tm.Transformer),
-        (dict(pre_norm=True), variants.TransformerVariant),
-        (dict(decoder_layers=1), variants.TransformerVariant),
-    ],
-    ids=str,
-)
-def test_a_file_of_before_version_4_is_rebuilt_as_its_variant(changes, kind):
-    """Its class was the story's, whose config named the variants."""
-    config = dict(
-        **SIZES, rate=0.1, pre_norm=False, tie_embeddings=False, decoder_layers=2,
-        name="transformer", trainable=True, dtype="mixed_bfloat16",
-    )  # fmt: skip
-    saved = dict(
-        module="transformer_model", class_name="Transformer", config=config | changes,
-        registered_name="transformer_model>Transformer",
-    )  # fmt: skip
-    network = keras.saving.deserialize_keras_object(saved)
-    assert type(network) is kind
-    assert network.encoder.enc_layers[0].compute_dtype == "bfloat16"
-    expected = dict(pre_norm=False, decoder_layers=2) | changes
-    assert variants.sizes_of(network).items() >= expected.items()
-
-
 LOAD = """
 import sys, warnings
 import keras, numpy as np

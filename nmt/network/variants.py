@@ -25,7 +25,6 @@ from transformer_model import (
     Transformer,
     TransformerLayer,
     parts_of,
-    rebuild,
 )
 
 register = keras.saving.register_keras_serializable(package="nmt")
@@ -274,20 +273,3 @@ def network_of(variant: Variant, **sizes: Any) -> Transformer:
     if variant == Variant():
         return Transformer(**sizes)
     return TransformerVariant(**sizes, **variant._asdict())
-
-
-@keras.saving.register_keras_serializable(package="transformer_model", name="Transformer")
-class SavedTransformer(Transformer):
-    """Rebuilds the Transformer of a .keras file; those of before version 4 name their variant."""
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Transformer:
-        """Returns a Transformer or a TransformerVariant."""
-        config = dict(config)
-        names = config.keys() & {*Variant._fields}
-        variant = Variant(**{name: config.pop(name) for name in names})
-
-        def network(**arguments: Any) -> Transformer:
-            return network_of(variant, **arguments)
-
-        return rebuild(network, config)

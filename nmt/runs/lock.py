@@ -75,7 +75,7 @@ def check_is_run_folder(path: Path) -> None:
     with contextlib.suppress(OSError):
         if read_file(path / "lock") == LOCK:
             return
-    try:  # an older run, whose lock is empty
+    try:  # a copy without the lock, or one that was being written when the machine stopped
         saved = json.loads(read_file(path / "params.json"))
     except (OSError, ValueError, RecursionError):
         saved = None

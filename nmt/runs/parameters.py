@@ -16,7 +16,7 @@ from nmt.text.imported import Imported
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
 MAX_PARTS = 64  # of a batch on a device, that params.json may name
 CODE = re.compile(r"[A-Za-z0-9]{1,8}(?:[-_][A-Za-z0-9]{1,8}){0,8}")  # also part of names of files
-UNSAVED = {"parts": 1, "xla": "off"}  # of runs older than these parameters
+WHERE_MISSING = {"parts": 1, "xla": "off"}  # beside the defaults of params.py
 
 
 def in_effect(name: str, options: Options) -> Any:
@@ -69,7 +69,7 @@ def parse(content: Any) -> Parameters:
     """
     if not isinstance(content, dict):
         raise UserError("is not an object")
-    values = params.values() | UNSAVED | content
+    values = params.values() | WHERE_MISSING | content
     if wrong := error_in_options(values):
         raise UserError(wrong)
     parts, xla = values["parts"], values["xla"]

@@ -28,14 +28,8 @@ def load_corpus_of(
             f"--test: the test split is that of {source.dataset}; leave it out, or score other "
             "text: evaluate FILE FILE"
         )
-    has_fingerprint = f"{split}_sha256" in run.parameters.hashes
-    only = split if has_fingerprint else None
-    corpus = corpora.load_corpus(source, run.parameters.options.seed, only=only)
-    if has_fingerprint:
-        check_text(run, split, corpora.fingerprint(getattr(corpus, split)))
-    else:  # an older run, without a fingerprint of the test split
-        check_text(run, "train", corpora.fingerprint(corpus.train))
-        check_text(run, "validation", corpora.fingerprint(corpus.validation))
+    corpus = corpora.load_corpus(source, run.parameters.options.seed, only=split)
+    check_text(run, split, corpora.fingerprint(getattr(corpus, split)))
     return corpus
 
 

@@ -82,10 +82,5 @@ def choose_weights(run: RunFolder, kind: str | None = None) -> Weights:
 
 
 def scores_are_of(scores: dict[str, Any], weights: Weights) -> bool:
-    """Returns whether the content of scores.json is of the `weights`.
-
-    Older runs do not say which weights they scored: those were the final ones of an epoch.
-    """
-    if "checkpoint" in scores:
-        return scores["checkpoint"] == weights.record
-    return weights.kind == "final" and scores.get("epochs") == weights.epoch
+    """Returns whether the content of scores.json is of the `weights`."""
+    return scores.get("checkpoint") == weights.record

@@ -6,8 +6,7 @@
 
 A name is the way of attributes to a variable, so that it depends neither on the order in which
 Keras creates variables nor on the names that it gives to layers. Muon has no velocity of the
-matrices that it updates. Checkpoints of before version 4 hold lists of variables, in Keras's order;
-they are read, too.
+matrices that it updates.
 """
 
 from collections.abc import Iterator
@@ -18,8 +17,6 @@ import tensorflow as tf
 
 from nmt.training.optimizer import Adam, Muon
 from transformer_model import Transformer, parts_of
-
-LISTED = "model/0/.ATTRIBUTES/VARIABLE_VALUE"  # in each checkpoint of before version 4
 
 
 def named_variables(layer: keras.Layer) -> dict[str, keras.Variable]:
@@ -66,7 +63,6 @@ class NamedState:
         optimizer: Adam | Muon | None = None,
         **counters: tf.Variable,
     ):
-        self._transformer, self._optimizer, self._counters = transformer, optimizer, counters
         variables = named_variables(transformer)
         tree: dict[str, Any] = {"model": _as_tree(variables)}
         if optimizer:
@@ -85,18 +81,7 @@ class NamedState:
 
     def read(self, path: str) -> Any:
         """Restores the variables. Returns TensorFlow's status, which has assertions."""
-        if LISTED in tf.train.load_checkpoint(path).get_variable_to_shape_map():
-            return self._listed().read(path)
         return self._named.read(path)
-
-    def _listed(self) -> tf.train.Checkpoint:
-        """Returns the state as versions before 4 saved it."""
-        model = [variable.value for variable in self._transformer.variables]
-        lists: dict[str, Any] = {"model": model}
-        if self._optimizer:
-            moments = [variable.value for variable in self._optimizer.variables]
-            lists["optimizer"] = tf.train.Checkpoint(_variables=moments)
-        return tf.train.Checkpoint(**lists, **self._counters)
 
 
 def _as_tree(variables: dict[str, keras.Variable | None]) -> dict[str, Any]:

@@ -248,20 +248,11 @@ def test_an_export_follows_no_link_out_of_the_run_folder(run, tmp_path, capsys, 
 # ---- Corpora that have changed ----
 
 
-@pytest.mark.parametrize(
-    "legacy",
-    [
-        pytest.param(False, id=""),
-        pytest.param(True, id="no fingerprint of the test split", marks=pytest.mark.slow),
-    ],
-)
-def test_a_changed_corpus_is_not_scored(run, tmp_path, capsys, legacy):
+def test_a_changed_corpus_is_not_scored(run, tmp_path, capsys):
     saved = json.loads((run / "params.json").read_text())
     tsv = tmp_path / "numbers.tsv"
     shutil.copy(saved["corpus"]["dataset"], tsv)
     saved["corpus"]["dataset"] = str(tsv)
-    if legacy:
-        del saved["test_sha256"]
     (run / "params.json").write_text(json.dumps(saved))
     scores = (run / "scores.json").read_text()
     assert call("evaluate", "--run", run, "--against", run) == 0

@@ -11,10 +11,9 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import LEARNING, as_dataset, call, sentences, source_of, write_tsv
+from helpers import LEARNING, as_dataset, call, sentences
 
 from nmt.cli import startup
-from nmt.corpus.corpora import fingerprint, load_corpus
 from nmt.corpus.source import CorpusSource
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.options import Options
@@ -23,7 +22,6 @@ from nmt.runs import listing
 from nmt.runs.claim import claim
 from nmt.runs.folder import Run
 from nmt.runs.lock import LockedRun
-from nmt.runs.run_corpus import load_corpus_of
 from nmt.training import averaging
 
 
@@ -210,17 +208,6 @@ def test_final_weights_alone_are_used_and_never_trained_over(finished, tmp_path,
     (run / "tokenizer.model").write_bytes(train_tokenizer(as_dataset(sentences(99)), 320))
     assert call("translate", "--run", run, "um dois.") == 2
     assert "tokenizer.model: not the SentencePiece model that" in capsys.readouterr().err
-
-
-def test_a_run_older_than_the_hash_of_its_test_files_is_scored_on_them(tmp_path):
-    files = {}
-    for split in ("train", "valid", "test"):
-        files[split] = [str(write_tsv(tmp_path / f"{split}.tsv", [(split, split)]))]
-    corpus = load_corpus(source_of(files), seed=1)
-    hashes = {f"{name}_sha256": fingerprint(getattr(corpus, name)) for name in corpus._fields[1:3]}
-    (tmp_path / "params.json").write_text(json.dumps({"corpus": files, "seed": 1} | hashes))
-    (pair,) = load_corpus_of(Run(tmp_path), "test").test
-    assert pair == ("test", "test")
 
 
 def test_parameters_are_read_again_once_the_folder_is_reserved(tmp_path):

@@ -4,7 +4,6 @@ import gc
 import json
 import logging
 import math
-import operator
 import os
 import random
 import re
@@ -600,28 +599,6 @@ def test_a_checkpoint_names_every_variable_by_the_way_of_attributes_to_it(tmp_pa
     network = [name for name in shapes if name.startswith("model/")]
     assert len(network) == len(training.transformer.variables)
     assert shapes.keys() >= {"optimizer/step", "epoch", "position", "sums", "steps"}
-
-
-def test_a_checkpoint_of_before_version_4_is_read(tmp_path):
-    """It holds lists of variables, in the order in which Keras lists them."""
-    written, read = (tiny_training(seed=seed, dropout_rate=0.1) for seed in (1, 2))
-    written.train_batch(*random_batches(1)[0])
-    older = tf.train.Checkpoint(
-        model=[variable.value for variable in written.transformer.variables],
-        optimizer=tf.train.Checkpoint(
-            _variables=[variable.value for variable in written.optimizer.optimizer.variables]
-        ),
-        epoch=written.epochs.epoch,
-        position=written.epochs.position,
-        sums=written.epochs.sums_so_far,
-        steps=written.total_steps,
-    )
-    checkpoints.write(older, tmp_path / "ckpt-1")
-    checkpoints.restore(read.checkpoint, str(tmp_path / "ckpt-1"))
-    for kind in ("transformer", "optimizer.optimizer"):
-        both = [operator.attrgetter(kind)(training).variables for training in (written, read)]
-        for variable, expected in zip(*both, strict=True):
-            np.testing.assert_array_equal(variable.numpy(), expected.numpy())
 
 
 def test_variables_of_two_lists_have_names_of_their_own():
