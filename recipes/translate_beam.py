@@ -58,7 +58,7 @@ except ImportError as error:
 READ_BYTES = 1 << 20  # at a time, where the end of a line is searched for
 BATCH_LINES = 64
 BYTES = "application/octet-stream"
-SIGNATURES = ("serving_default", "beam")  # greedy search, and beam search
+SIGNATURE = "serving_default"  # of an exported SavedModel: greedy search
 
 
 class Shard(TypedDict):
@@ -78,12 +78,11 @@ class TranslateShards(ModelHandler):
 
     Args:
       model: the folder of the SavedModel.
-      signature: `serving_default` (greedy search), or `beam`.
     """
 
-    def __init__(self, model: str, signature: str):
+    def __init__(self, model: str):
         super().__init__()
-        self.model, self.signature = model, signature
+        self.model = model
 
     def load_model(self):
         import tensorflow as tf
@@ -95,7 +94,7 @@ class TranslateShards(ModelHandler):
         return {"max_batch_size": 1}  # a shard has batches of its own
 
     def run_inference(self, shards, model, inference_args=None):
-        translate = model.signatures[self.signature]
+        translate = model.signatures[SIGNATURE]
         return [(shard, translations(read_lines(shard), translate)) for shard in shards]
 
 
@@ -167,11 +166,11 @@ def read_input(path: str) -> str:
     return digest.hexdigest()
 
 
-def read_model(folder: str, signature: str) -> str:
+def read_model(folder: str) -> str:
     """Returns the SHA-256 of a SavedModel: of its graph, and of the checksums of its weights.
 
     Raises:
-      UserError: there is none in that folder, or it has no such signature.
+      UserError: there is none in that folder, or it has not the signature of an export.
     """
     from tensorflow.core.protobuf import saved_model_pb2
 
@@ -186,8 +185,8 @@ def read_model(folder: str, signature: str) -> str:
             ) from None
         digest.update(graph)
     (meta_graph,) = saved_model_pb2.SavedModel.FromString(graph).meta_graphs
-    if signature not in meta_graph.signature_def:
-        raise UserError(f"--model {folder}: has no signature {signature!r}")
+    if SIGNATURE not in meta_graph.signature_def:
+        raise UserError(f"--model {folder}: has no signature {SIGNATURE!r}")
     return digest.hexdigest()
 
 
@@ -247,10 +246,6 @@ def main() -> int:
     parser.add_argument("--model", required=True, help="folder of an exported SavedModel")
     parser.add_argument("--input", required=True, help="UTF-8 text, a sentence a line")
     parser.add_argument("--output", required=True, help="what the names of the shards begin with")
-    parser.add_argument(
-        "--signature", default=SIGNATURES[0], choices=SIGNATURES,
-        help="greedy search, or beam search (default %(default)s)",
-    )  # fmt: skip
     parser.add_argument("--shard-bytes", type=int, default=10_000_000, help="(default 10000000)")
     args, beam_flags = parser.parse_known_args()
     if args.shard_bytes < 1:
@@ -260,8 +255,8 @@ def main() -> int:
     logging.getLogger("apache_beam.options.pipeline_options").setLevel(logging.WARNING)
     try:
         settings = {
-            "--input": read_input(args.input), "--model": read_model(args.model, args.signature),
-            "--signature": args.signature, "--shard-bytes": args.shard_bytes,
+            "--input": read_input(args.input), "--model": read_model(args.model),
+            "--shard-bytes": args.shard_bytes,
         }  # fmt: skip
         claim(args.output, settings)
     except UserError as error:
@@ -285,7 +280,7 @@ def translate(args: argparse.Namespace, options: PipelineOptions) -> None:
             pipeline
             | "Shards" >> beam.Create(missing)
             | "Spread" >> beam.Reshuffle()  # over workers
-            | "Translate" >> RunInference(TranslateShards(args.model, args.signature))
+            | "Translate" >> RunInference(TranslateShards(args.model))
             | "Write" >> beam.Map(write)
             | "Count" >> beam.Map(lines.inc)
         )

@@ -38,8 +38,6 @@ class Sampling(NamedTuple):
 
     First the `top_k` likeliest tokens stay, then the fewest likeliest ones whose probabilities
     reach `top_p` together ("nucleus", Holtzman et al. 2020, arXiv 1904.09751, section 3.1).
-
-    The numbers may be tensors, as in a SavedModel.
     """
 
     temperature: float = 1.0  # divides log-probabilities; below 1: likely tokens become likelier

@@ -15,13 +15,12 @@ from helpers import ROUNDING, call, make_translator, randomized, run_process, se
 import run_demo
 from nmt.cli.export import default_path
 from nmt.decoding.likelihoods import log_probabilities
-from nmt.decoding.search_options import Sampling, SearchOptions
+from nmt.decoding.search_options import SearchOptions
 from nmt.exports import ctranslate2_model
 from nmt.exports.exported_model import Export
 from nmt.exports.saved_model import SavedTranslator
 from nmt.network.variants import TransformerVariant, Variant, network_of
 from nmt.runs import loading
-from transformer_model import Transformer
 
 pytestmark = pytest.mark.slow  # a process for each format
 ROOT = Path(__file__).resolve().parents[2]
@@ -29,24 +28,16 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @pytest.fixture(scope="module")
 def folder(finished, tmp_path_factory):
-    """A folder with a trained `run`, and what it translates: `source`, `greedy`, `beam`, ..."""
+    """A folder with a trained `run`, and what it translates: `source`, `greedy`."""
     path = tmp_path_factory.mktemp("export")
     shutil.copytree(finished / "run", path / "run")
     lines = [source for source, _ in sentences(1599)[1500:]] + [""]
     (path / "source").write_text("\n".join(lines) + "\n")
     # What SavedModel and LiteRT hold is the search of TensorFlow.
     _, tokenizer, model = loading.load(path / "run", engine=loading.EngineChoice("tensorflow"))
-    for name, beam in (("greedy", 1), ("beam", 4)):
-        texts = list(model.translator(tokenizer, SearchOptions(beam, 0.6))(lines))
-        (path / name).write_text("\n".join(texts) + "\n")
+    texts = list(model.translator(tokenizer, SearchOptions(1, 0.6))(lines))
+    (path / "greedy").write_text("\n".join(texts) + "\n")
     assert len(set(texts)) > 60  # it has learned to tell them apart
-    (path / "prefixes").write_text("\n".join(["nine", ""] * 50) + "\n")
-    prefixed = model.translator(tokenizer, SearchOptions(4, 0.6))
-    hypotheses = prefixed.hypotheses(lines, prefixes=["nine", ""] * 50)
-    (path / "prefix").write_text("".join(f"{best[0].text}\n" for best in hypotheses))
-    sampling = Sampling(temperature=1.5, top_k=7, top_p=0.95, seed=5)
-    drawn = model.translator(tokenizer, SearchOptions(1, sampling=sampling))(lines)
-    (path / "sample").write_text("".join(f"{text}\n" for text in drawn))
     return path
 
 
@@ -80,27 +71,16 @@ import tensorflow as tf
 import tensorflow_text
 serve = tf.saved_model.load(sys.argv[1]).signatures
 lines = tf.constant(open(sys.argv[2]).read().split("\\n")[:-1])
-prefixes = tf.constant(open(sys.argv[4]).read().split("\\n")[:-1])
-numbers = dict(temperature=tf.constant(1.5), top_k=tf.constant(7), top_p=tf.constant(0.95))
-for name, more in (
-    ("serving_default", {}),
-    ("beam", {}),
-    ("prefix", dict(prefixes=prefixes)),
-    ("sample", dict(seed=tf.constant(5), **numbers)),
-):
-    outputs = serve[name](sentences=lines, **more)
-    scores = outputs["scores"].numpy()
-    assert scores.shape == lines.shape and (scores[:-1] < 0).all() and scores[-1] == 0
-    with open(sys.argv[3] + name, "wb") as file:
-        file.writelines(text + b"\\n" for text in outputs["translations"].numpy())
+outputs = serve["serving_default"](sentences=lines)
+scores = outputs["scores"].numpy()
+assert list(serve) == ["serving_default"]
+assert scores.shape == lines.shape and (scores[:-1] < 0).all() and scores[-1] == 0
+with open(sys.argv[3], "wb") as file:
+    file.writelines(text + b"\\n" for text in outputs["translations"].numpy())
 assert not {"run_demo", "transformer_model", "sentencepiece"} & set(sys.modules)
 """
-    python(folder, script, path, folder / "source", f"{folder}/out-", folder / "prefixes")
-    assert (folder / "out-serving_default").read_text() == (folder / "greedy").read_text()
-    for name in ("beam", "prefix", "sample"):
-        assert (folder / f"out-{name}").read_text() == (folder / name).read_text()
-    assert (folder / "prefix").read_text().count("nine") > 60
-    assert (folder / "sample").read_text() != (folder / "greedy").read_text()
+    python(folder, script, path, folder / "source", folder / "out")
+    assert (folder / "out").read_text() == (folder / "greedy").read_text()
     assert (folder / "greedy").read_text().count("\n") == 100
 
 
@@ -266,29 +246,3 @@ def test_a_saved_model_of_a_shallow_decoder_translates_as_the_program(tokenizer)
     assert [text.decode() for text in translations] == list(
         make_translator(network, tokenizer)(lines)
     )
-
-
-def test_a_saved_model_refuses_numbers_that_translate_refuses(tokenizer):
-    network = Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size)
-    network.build(((None, None), (None, None)))
-    serve = SavedTranslator(network, tokenizer)
-    sentences = tf.constant(["um dois."])
-    good = dict(seed=1, temperature=1.0, top_k=0, top_p=1.0)
-
-    def sample(**changed):
-        numbers = {name: tf.constant(number) for name, number in (good | changed).items()}
-        return serve.sample(sentences, **numbers)["translations"].numpy()
-
-    assert sample().shape == (1,)
-    for name, wrong in (
-        ("temperature", (0.0, -1.0, float("nan"), float("inf"))),
-        ("top_p", (0.0, -1.0, 1.5, float("nan"))),
-        ("top_k", (-1,)),
-    ):
-        for number in wrong:
-            with pytest.raises(tf.errors.InvalidArgumentError, match=f"{name} must be"):
-                sample(**{name: number})
-    for prefixes in ([], ["one", "two"]):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="one for each of the sentences"):
-            serve.prefix(sentences, tf.constant(prefixes, tf.string))
-    assert serve.prefix(sentences, tf.constant(["one"]))["translations"].shape == (1,)
