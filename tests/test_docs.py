@@ -10,8 +10,11 @@ import re
 import runpy
 import shlex
 import shutil
+import sys
 from pathlib import Path
 from typing import NamedTuple
+from unittest.mock import MagicMock
+from unittest.mock import call as call_of
 
 import nbclient
 import nbformat
@@ -20,6 +23,7 @@ import pytest
 from helpers import ROOT, call, user_environment
 from packaging.utils import canonicalize_name
 
+import nmt
 import params
 import run_demo
 import transformer_model
@@ -213,6 +217,19 @@ def test_python_in_the_pages_runs(quick, monkeypatch, example, capfd):
     capfd.readouterr()
     exec(example.code, {})
     assert capfd.readouterr().out
+
+
+def test_a_tracker_gets_the_row_of_each_epoch(monkeypatch):
+    """Trackers are large packages: a stand-in notes what they get."""
+    row, module = {"epoch": 1, "val_loss": 2.0}, MagicMock()
+    for name in ("mlflow", "trackio", "wandb"):
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.setattr(nmt, "train", lambda run, on_epoch, **_: on_epoch(row))
+    blocks = map(dedent, re.findall(BLOCK, text(ROOT / "docs" / "runs.md"), re.MULTILINE))
+    (block,) = (block for block in blocks if "on_epoch=" in block)
+    exec(block, {})
+    assert module.log_metrics.mock_calls == [call_of(row, step=1)]
+    assert module.log.mock_calls == [call_of(row, step=1)] * 2
 
 
 @pytest.mark.parametrize("example", [it for it in EXAMPLES if it.values[0].output is not None])
