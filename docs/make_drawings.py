@@ -1,11 +1,11 @@
 # ruff: noqa: E501 (a text and its translation stand together)
-"""Writes drawings/NAME.svg and NAME.zh-CN.svg: six slides on what a Transformer does.
+"""Writes drawings/NAME.svg and NAME.zh-CN.svg: seven slides on what a Transformer does.
 
 python docs/make_drawings.py
 
 Needs no packages. Weights are computed here. A drawing has a background of its own, and the colors
 of the program's pictures: blue is a weight or the residual stream, gray is masked, blocks are as in
-the architecture. Magenta is what to notice.
+the explorer. Magenta is what to notice.
 """
 
 import math
@@ -91,6 +91,19 @@ CHINESE = {
         "层归一化就在残差流上：它重新缩放每个和，\n也缩放往回传的每个梯度。训练需要预热。",
     "Only additions are on the stream: along it, gradients reach the\nembedding unchanged. Deep networks train more easily.":
         "残差流上只有加法：梯度沿着它原样传到词嵌入，\n深的网络更容易训练。",
+    # architecture
+    "The architecture": "整体结构",
+    "The network that --preset quick trains, in the order of the paper's figure 1. B sentences, S source and T target tokens.":
+        "--preset quick 训练的网络，与论文图 1 的次序相同。B 个句子，S 个源词元，T 个目标词元。",
+    "source ids (B, S)": "源句的词元编号 (B, S)",
+    "target ids so far (B, T)": "已有译文的词元编号 (B, T)",
+    "masked self-attention": "带掩码的自注意力",
+    "cross-attention": "交叉注意力",
+    "add, LayerNorm": "相加，层归一化",
+    "linear, softmax": "线性层、softmax",
+    "next token: (B, T, V)": "下一个词元：(B, T, V)",
+    "encoder\n2 ×": "编码器\n2 ×",
+    "decoder\n2 ×": "解码器\n2 ×",
     # decoder-step
     "The decoder at step t": "解码器的第 t 步",
     "From the source and the tokens so far, the decoder predicts one token. It is appended, and the next step begins,\nuntil the token is </s>.":
@@ -536,6 +549,76 @@ def residual_stream(say: Say) -> Drawing:
     return drawing
 
 
+# ---- The architecture ----
+
+BLOCK_WIDTH = 260
+FOOT = 596  # where the lowest layer of a stack begins
+SUBLAYER = 122  # the height of a sub-layer with its sum and its normalization
+ENCODER = (("self-attention", ATTENTION, "q, k, v"), ("feed-forward", FEED_FORWARD, ""))
+DECODER = (
+    ("masked self-attention", ATTENTION, "q, k, v"), ("cross-attention", ATTENTION, "q"),
+    ("feed-forward", FEED_FORWARD, ""),
+)  # fmt: skip
+
+
+def draw_stack(
+    drawing: Drawing, x: float, ids: str, shape: str, sublayers: Sequence[tuple[str, str, str]]
+) -> float:
+    """Draws an embedding and, above it, a layer. Returns the height at which the layer ends.
+
+    Args:
+      ids, shape: what the embedding reads, and the shape of what it returns.
+      sublayers: text, color and what comes from below, upwards.
+    """
+    center, end = x + BLOCK_WIDTH / 2, FOOT - SUBLAYER * len(sublayers)
+    drawing.box(x - 24, end - 10, BLOCK_WIDTH + 76, FOOT - end + 18, CARD, EDGE)
+    drawing.text(center, 694, ids, SMALL_CENTERED)
+    drawing.line((center, 682), (center, 662))
+    drawing.block(x, 626, BLOCK_WIDTH, 36, "embedding + position", EMBEDDING)
+    drawing.write(center + 12, 612, shape, SMALL)
+    drawing.line((center, 626), (center, FOOT - 26))
+    for number, (text, color, inputs) in enumerate(sublayers):
+        foot, right = FOOT - SUBLAYER * number, x + BLOCK_WIDTH + 28
+        drawing.line(
+            (center, foot - 8), (right, foot - 8), (right, foot - 105),
+            (x + BLOCK_WIDTH + 2, foot - 105), color=FAINT,
+        )  # fmt: skip
+        drawing.block(x, foot - 66, BLOCK_WIDTH, 40, text, color)
+        drawing.write(center - 10, foot - 17, inputs, Style(15, FAINT, "end"))
+        drawing.line((center, foot - 66), (center, foot - 88))
+        drawing.block(x, foot - 122, BLOCK_WIDTH, 34, "add, LayerNorm", NORM)
+        if number:
+            drawing.line((center, foot), (center, foot - 26))
+    return end
+
+
+def architecture(say: Say) -> Drawing:
+    """Encoder and decoder, from the ids to the probabilities of the next token."""
+    drawing = Drawing(
+        "The architecture",
+        "The network that --preset quick trains, in the order of the paper's figure 1. B sentences, "
+        "S source and T target tokens.",
+        say,
+    )
+    left, right = 200, 760
+    middle, between = left + BLOCK_WIDTH / 2, 640
+    end = draw_stack(drawing, left, "source ids (B, S)", "(B, S, 128)", ENCODER)
+    drawing.text(left - 100, 450, "encoder\n2 ×", CENTERED)
+    top = draw_stack(drawing, right, "target ids so far (B, T)", "(B, T, 128)", DECODER)
+    drawing.text(right + BLOCK_WIDTH + 124, 400, "decoder\n2 ×", CENTERED)
+    cross = FOOT - SUBLAYER - 46
+    drawing.line(
+        (middle, end), (middle, end - 40), (between, end - 40), (between, cross), (right - 2, cross)
+    )  # fmt: skip
+    drawing.write(between + 10, cross - 16, "k, v", SMALL)
+    middle = right + BLOCK_WIDTH / 2
+    drawing.line((middle, top), (middle, top - 34))
+    drawing.block(right, top - 70, BLOCK_WIDTH, 36, "linear, softmax", OUTPUT)
+    drawing.line((middle, top - 70), (middle, top - 92))
+    drawing.text(middle + 14, top - 88, "next token: (B, T, V)", SMALL)
+    return drawing
+
+
 # ---- The decoder at step t ----
 
 SOURCE = ("<s>", "um", "carro", "vermelho", ".", "</s>")
@@ -820,6 +903,7 @@ DRAWINGS: dict[str, Callable[[Say], Drawing]] = {
     "q-k-v": q_k_v,
     "heads": heads,
     "residual-stream": residual_stream,
+    "architecture": architecture,
     "decoder-step": decoder_step,
     "training-and-translating": training_and_translating,
     "batch-and-masks": batch_and_masks,

@@ -14,8 +14,8 @@ import transformer_model
 PROGRAM = runpy.run_path(str(ROOT / "docs" / "make_drawings.py"))
 FOLDER = ROOT / "docs" / "drawings"
 NAMES = [
-    "q-k-v", "heads", "residual-stream", "decoder-step", "training-and-translating",
-    "batch-and-masks",
+    "q-k-v", "heads", "residual-stream", "architecture", "decoder-step",
+    "training-and-translating", "batch-and-masks",
 ]  # fmt: skip
 BOXES = """
 const edges = (box) => [box.left, box.top, box.right, box.bottom];

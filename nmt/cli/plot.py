@@ -27,7 +27,7 @@ if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.corpus.batches import Batches
     from nmt.decoding.translator import Translator
 
-HELP = "draw a picture: attention, curves, masks, architecture, ..."
+HELP = "draw a picture: attention, curves, masks, ..."
 
 
 def add_flags(parser: ArgumentParser) -> None:

@@ -203,11 +203,6 @@ class RunPictures(Pictures):
         use_fonts_for(*weights.source, *weights.target, language=self.language)
         return weights
 
-    def architecture(self, path: Path) -> Path:
-        from nmt.results import architecture
-
-        return architecture.draw(path, self.model.transformer, self.say)
-
     def masks(self, path: Path) -> Path:
         from nmt.results import plots
 
@@ -296,7 +291,6 @@ class Picture:
 
 
 PICTURES = (  # in the order drawn
-    Picture("architecture", RunPictures.architecture, needs_weights=False),
     Picture(
         "positional-encoding", Pictures.positional_encoding,
         flags=dict(positions=50, depth=None, position=None), needs_run=False,

@@ -124,15 +124,7 @@ CHINESE = {
     "attention weight": "注意力权重",
     "attention weight, one scale for all heads": "注意力权重，各头用同一刻度",
     "darkest: above {limit:g}": "最深色：大于 {limit:g}",
-    # architecture
-    "Transformer with {parameters:,} parameters": "共有 {parameters:,} 个参数的 Transformer",
-    "pre-norm: x + sublayer(LayerNorm(x))": "前归一化（pre-norm）：x + sublayer(LayerNorm(x))",
-    "post-norm: LayerNorm(x + sublayer(x))": "后归一化（post-norm）：LayerNorm(x + sublayer(x))",
-    "dropout {rate:g} before each +": "每个 + 之前随机失活 {rate:g}",
-    "no dropout": "无随机失活",
-    "right: parameters per block; B sentences, S source and T target tokens": (
-        "右侧：每块的参数量；B 个句子，S 个源词元，T 个目标词元"
-    ),
+    # the blocks of the explorer's map
     "Source embedding": "源语言嵌入",
     "Target embedding": "目标语言嵌入",
     "{vocabulary:,} × {width}, output times √{width}": "{vocabulary:,} × {width}，输出乘以 √{width}",
@@ -149,10 +141,6 @@ CHINESE = {
     "Layer normalization": "层归一化",
     "Linear": "线性层",
     "Softmax": "Softmax",
-    "source ids (B, S)": "源句的词元编号 (B, S)",
-    "target ids so far (B, T)": "已有译文的词元编号 (B, T)",
-    "output of the encoder (B, S, {width})": "编码器的输出 (B, S, {width})",
-    "next tokens: (B, T, {vocabulary:,})": "下一个词元：(B, T, {vocabulary:,})",
 }
 # fmt: on
 

@@ -113,7 +113,7 @@ def test_the_version_names_what_the_program_runs_on(capsys):
         ("--zzz=3", "unknown --zzz; see run_demo.py train --help"),
         ("translate --n-besst 3", "(did you mean --n-best?); see run_demo.py translate --help"),
         ("plot attention a b", "unknown b; see run_demo.py plot --help"),
-        ("plot", "plot: name the picture: architecture, "),
+        ("plot", "plot: name the picture: positional-encoding, "),
         ("train.tsv", "to train on a file: --dataset train.tsv"),
         ("translate um --zzz train", "unknown --zzz; see run_demo.py translate --help"),
         ("pairs.tsv", "to train on a file: --dataset pairs.tsv"),

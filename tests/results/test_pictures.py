@@ -2,7 +2,6 @@
 
 import ast
 import errno
-import itertools
 import re
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,14 +9,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from helpers import call
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 import transformer_model as tm
 from nmt import UserError
 from nmt.decoding.attention import Attention
 from nmt.network.variants import TransformerVariant
 from nmt.options import Options
-from nmt.results import architecture, figures, pictures, plots, ranking, texts
+from nmt.results import figures, pictures, plots, ranking, texts
+from nmt.results.explorer import blocks
 from nmt.results.figures import labels
 from nmt.training.run_folder import RunFolder
 
@@ -103,7 +102,7 @@ def test_heads_are_labelled_by_the_token_read_and_the_one_predicted(monkeypatch,
 
 def test_every_text_of_a_picture_is_in_the_table_with_the_same_gaps():
     said = set()
-    for module in (architecture, figures, pictures, plots):
+    for module in (blocks, figures, pictures, plots):
         for node in ast.walk(ast.parse(Path(module.__file__).read_text(encoding="utf-8"))):
             function = getattr(node, "func", None)  # of a call
             if "say" in (getattr(function, "attr", ""), getattr(function, "id", "")):
@@ -310,21 +309,11 @@ def test_the_frame_of_the_layers_holds_their_normalizations(pre_norm, layers):
     sizes = {**SIZES, "num_layers": layers[0], "target_vocab_size": 20}
     network = TransformerVariant(**sizes, pre_norm=pre_norm, decoder_layers=layers[1])
     network.build(((None, None), (None, None)))
-    columns = architecture.blocks(network)
+    columns = blocks.blocks(network)
     for column, number, stack_layers in zip(columns, (4, 6), layers, strict=True):
         inside = [block for block in column if block.layers]
         assert [block.layers for block in inside] == [stack_layers] * number
         assert inside == column[2 : 2 + number]  # after embedding and positions
-
-
-def test_the_architecture_names_the_layers_of_encoder_and_decoder(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
-    network = TransformerVariant(**SIZES, target_vocab_size=20, decoder_layers=1)
-    network.build(((None, None), (None, None)))
-    architecture.draw(tmp_path / "a.png", network)
-    written = [text.get_text() for text in drawn[0].axes[0].texts]
-    assert [text for text in written if text.endswith(" ×")] == ["3 ×", "1 ×"]
 
 
 def test_a_layer_that_a_kind_of_attention_lacks_is_named(tmp_path):
@@ -350,43 +339,16 @@ def test_training_draws_every_picture_and_attention_of_each_kind(monkeypatch, tm
     assert drawn.count("attention") == 3
 
 
-@pytest.mark.parametrize("language", texts.LANGUAGES)
-@pytest.mark.parametrize("pre_norm", [False, True])
-def test_texts_of_the_architecture_do_not_run_into_each_other(
-    pre_norm, language, monkeypatch, tmp_path
-):
-    drawn = []
-    monkeypatch.setattr(figures, "save", lambda figure, path: drawn.append(figure))
-    sizes = dict(d_model=512, num_heads=8, dff=2048, input_vocab_size=30_000, num_layers=1)
-    network = TransformerVariant(
-        **sizes, target_vocab_size=30_000, tie_embeddings=True, pre_norm=pre_norm
-    )
-    network.build(((None, None), (None, None)))
-    try:
-        pictures.Pictures(tmp_path, Options(), language=language).use_chinese_fonts()
-    except UserError as error:
-        pytest.skip(str(error))
-    architecture.draw(tmp_path / "a.png", network, texts.in_language(language))
-    FigureCanvasAgg(drawn[0]).draw()
-    written = [text for text in drawn[0].axes[0].texts if text.get_text()]
-    assert len(written) > 40
-    for one, two in itertools.combinations(written, 2):
-        boxes = one.get_window_extent(), two.get_window_extent()
-        assert not boxes[0].overlaps(boxes[1]), (one.get_text(), two.get_text())
-
-
 @pytest.mark.parametrize("pre_norm", [False, True])
 @pytest.mark.parametrize(("tied", "decoder_layers"), [(False, 0), (True, 0), (False, 1)])
-def test_the_parameters_of_all_blocks_are_those_of_the_network(
-    pre_norm, tied, decoder_layers, tmp_path
-):
+def test_the_parameters_of_all_blocks_are_those_of_the_network(pre_norm, tied, decoder_layers):
     target = 30 if tied else 20
     network = TransformerVariant(
         **SIZES, target_vocab_size=target, pre_norm=pre_norm, tie_embeddings=tied,
         decoder_layers=decoder_layers,
     )  # fmt: skip
     network.build(((None, None), (None, None)))
-    columns = architecture.blocks(network)
+    columns = blocks.blocks(network)
     counts = [
         block.parameters * max(block.layers, 1)
         for column in columns
@@ -394,7 +356,6 @@ def test_the_parameters_of_all_blocks_are_those_of_the_network(
         if not block.shared
     ]
     assert sum(counts) == network.count_params()
-    assert architecture.draw(tmp_path / "a.png", network).exists()
     titles = [block.title for block in columns[0]]
     norm, attention = (
         titles.index(next(t for t in titles if word in t)) for word in ("norm", "attention")

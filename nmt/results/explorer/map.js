@@ -1,4 +1,4 @@
-// The architecture as the map of the page: the blocks of the run as in nmt/results/architecture.py,
+// The architecture as the map of the page: the blocks of the run as in blocks.py,
 // with the paths between them; a block that is chosen shows the tensors that leave it.
 //
 // A block is chosen as {stack: 0 (encoder) | 1 (decoder), number: from the input upwards, layer, position

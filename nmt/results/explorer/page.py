@@ -18,7 +18,8 @@ from nmt.decoding.translator import Translator
 from nmt.exports import html_file
 from nmt.exports.browser import browser_model
 from nmt.messages import log, plural
-from nmt.results import architecture, texts
+from nmt.results import texts
+from nmt.results.explorer.blocks import blocks
 from nmt.results.explorer.page_files import FOLDER
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
@@ -74,14 +75,12 @@ def examples(translator: Translator, lines: Sequence[str], are_chosen: bool) -> 
     return [example(translator, text) for text in short]
 
 
-def blocks(transformer: Transformer) -> list[list[dict[str, Any]]]:
-    """Returns the blocks of the architecture figure, of encoder and decoder, with fields by name.
+def blocks_of_page(transformer: Transformer) -> list[list[dict[str, Any]]]:
+    """Returns the blocks of the map, of encoder and decoder, with fields by name.
 
     Title and detail are in the languages of texts.json: [English, Chinese].
     """
-    in_english, in_chinese = (
-        architecture.blocks(transformer, say) for say in (texts.english, texts.chinese)
-    )
+    in_english, in_chinese = (blocks(transformer, say) for say in (texts.english, texts.chinese))
     return [
         [
             block._asdict()
@@ -115,7 +114,7 @@ def assemble(
     data = dict(
         run=run,
         parameters=transformer.count_params(),
-        blocks=blocks(transformer),
+        blocks=blocks_of_page(transformer),
         examples=[example._asdict() for example in examples],
         sentences=html_file.sentence_rules(tokenizer, language) if language else None,
     )
