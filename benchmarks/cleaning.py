@@ -1,12 +1,12 @@
 """What `data` finds of known dirt in parallel text: python benchmarks/cleaning.py
 
-    python benchmarks/cleaning.py a.en a.fr --other a.de --folder DIR [--by-run RUN ...]
+    python benchmarks/cleaning.py a.en a.fr --other a.de --folder DIR
 
 Takes --clean pairs of two aligned files, and adds --each pairs of every kind of DIRT to them: what
 web pages, spreadsheets and wrong joins leave in a corpus. --other is a text in a third language.
 DIR/dirty.tsv is the result, with the kind of each pair in DIR/kinds.txt. Prints two markdown
 tables: how many pairs of each kind are recognized, and how many of the pairs with a problem are
-dirty. --by-run recognizes misaligned pairs by a trained run, one table column for each.
+dirty.
 """
 
 import argparse
@@ -182,30 +182,17 @@ def dirty_text(pairs, other_lines, each, seed=SEED):
 # ---- Recognition ----
 
 
-def recognized(text, languages, score=None):
+def recognized(text, languages):
     """Returns a list of the names of the problems of each pair.
 
     Args:
       text: from `dirty_text`.
       languages: a Pair of codes, or None: then languages are not checked.
-      score: of a trained run, by which misaligned pairs are recognized; see
-        nmt/decoding/misaligned.py. None to recognize them by lengths.
     """
     rows = [Row(number, list(pair)) for number, (pair, _) in enumerate(text, start=1)]
     check = LineLanguages(languages) if languages else None
     checker = cleaning.Checker(rows[: cleaning.SAMPLE], languages=check)
-    verdicts = [None] * len(rows)
-    if score:
-        from nmt.decoding.misaligned import misaligned
-
-        whole = [number for number, row in enumerate(rows) if all(row.cells)]
-        pairs = [tuple(rows[number].cells) for number in whole]
-        verdicts = [False] * len(rows)
-        for number, verdict in zip(whole, misaligned(score, pairs), strict=True):
-            verdicts[number] = verdict
-    return [
-        checker.problems(row.cells, verdict)[0] for row, verdict in zip(rows, verdicts, strict=True)
-    ]
+    return [checker.problems(row.cells)[0] for row in rows]
 
 
 def harmful(problems):
@@ -213,29 +200,19 @@ def harmful(problems):
     return {*problems} - cleaning.HARMLESS
 
 
-def recall_table(text, problems_by_way):
-    """Returns a markdown table: the share of each kind of dirt that is recognized, by way.
+def recall_table(text, problems):
+    """Returns a markdown table: the share of each kind of dirt that is recognized.
 
     Args:
       text: from `dirty_text`.
-      problems_by_way: results of `recognized`, by the name of the way.
+      problems: a result of `recognized`.
     """
-    ways = list(problems_by_way)
-    lines = [
-        f"| dirt | problem | {' | '.join(f'recall, {way} | dropped by all' for way in ways)} |",
-        f"|---|---|{'---|---|' * len(ways)}",
-    ]
+    lines = ["| dirt | problem | recall | dropped by all |", "|---|---|---|---|"]
     for kind, (_, problem) in DIRT.items():
-        cells = []
-        for way in ways:
-            named = [
-                problems
-                for problems, (_, name) in zip(problems_by_way[way], text, strict=True)
-                if name == kind
-            ]
-            cells.append(f"{sum(problem in names for names in named) / len(named):.0%}")
-            cells.append(f"{sum(bool(harmful(names)) for names in named) / len(named):.0%}")
-        lines.append(f"| {kind} | `{problem}` | {' | '.join(cells)} |")
+        named = [names for names, (_, name) in zip(problems, text, strict=True) if name == kind]
+        recall = sum(problem in names for names in named) / len(named)
+        dropped = sum(bool(harmful(names)) for names in named) / len(named)
+        lines.append(f"| {kind} | `{problem}` | {recall:.0%} | {dropped:.0%} |")
     return "\n".join(lines)
 
 
@@ -260,14 +237,6 @@ def precision_table(text, problems):
     return "\n".join(lines)
 
 
-def score_of(run):
-    """Returns the function of a trained run that scores pairs."""
-    from nmt.runs import loading
-
-    _, tokenizer, model = loading.load(run)
-    return model.translator(tokenizer).score
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("files", nargs=2, metavar="FILE", help="clean text, aligned by line")
@@ -275,7 +244,6 @@ def main():
     parser.add_argument("--folder", type=Path, required=True, help="for the dirty text")
     parser.add_argument("--clean", type=int, default=8000, help="pairs without dirt")
     parser.add_argument("--each", type=int, default=40, help="pairs of each kind of dirt")
-    parser.add_argument("--by-run", nargs="*", default=[], metavar="DIR", help="trained runs")
     args = parser.parse_args()
     size = args.clean + args.each * (len(DIRT) - 1)  # a repeated pair adds one
     pairs = list(itertools.islice(files.read_pairs(args.files), size))
@@ -286,13 +254,10 @@ def main():
     dirty.write_text("".join(f"{s}\t{t}\n" for (s, t), _ in text), encoding="utf-8")
     kinds.write_text("".join(f"{kind}\n" for _, kind in text), encoding="utf-8")
     languages = files.languages_of(args.files)
-    problems_by_way = {"by lengths": recognized(text, languages)}
-    for run in args.by_run:
-        problems_by_way[f"by {Path(run).name}"] = recognized(text, languages, score_of(run))
+    problems = recognized(text, languages)
     print(f"{len(text):,} pairs, {args.each} of each kind of dirt\n")
-    print(recall_table(text, problems_by_way))
-    for way, problems in problems_by_way.items():
-        print(f"\nMisaligned {way}:\n\n{precision_table(text, problems)}")
+    print(recall_table(text, problems))
+    print(f"\n{precision_table(text, problems)}")
 
 
 if __name__ == "__main__":

@@ -287,7 +287,7 @@ def test_data_recognizes_the_dirt_that_a_script_puts_into_clean_text(tables_here
     unsure = {"target of the next line", "target of any line"}  # nothing but their length is wrong
     for row in recall:
         if row["dirt"] not in unsure:
-            assert row["recall, by lengths"] == "100%", row
+            assert row["recall"] == "100%", row
     all_problems = next(row for row in precision if row["problem"] == "`all`")
     assert float(all_problems["of clean pairs"].rstrip("%")) < 10
     kinds = (tmp_path / "dirty" / "kinds.txt").read_text().splitlines()

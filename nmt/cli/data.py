@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.cli import flags, startup
+from nmt.cli import flags
 from nmt.corpus import cleaning, corpora, files, line_languages, newest, pair_files
 from nmt.corpus.cleaning import PROBLEMS
 from nmt.corpus.formats.format import Row, Selection, one_line
@@ -26,12 +26,10 @@ from nmt.corpus.newest import KeptPair
 from nmt.corpus.pair_files import WritePair
 from nmt.messages import log, plural
 from nmt.neighbors import how_to_install
-from nmt.runs import listing
-from nmt.text.encoding import check_is_utf_8, has_surrogates, without_surrogates
-from nmt.text.languages import Pair, overlap
+from nmt.text.encoding import check_is_utf_8, has_surrogates
+from nmt.text.languages import Pair
 
 HELP = "report on parallel text, and filter it"
-VARYING_SHAPES = True  # of --by-run
 DROPPABLE = 0.2  # share of a file's lines that --drop encoding leaves out
 NEWEST = 100  # pairs that --hold-out gets
 
@@ -65,11 +63,6 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--newest", type=flags.number(int, 1), metavar="N", action=flags.Once,
         help=f"how many sources --hold-out gets (default {NEWEST})",
-    )  # fmt: skip
-    parser.add_argument(
-        "--by-run", type=flags.filled, metavar="DIR", action=flags.Once,
-        help="a trained run of these languages, which recognizes misaligned pairs by its scores "
-        "(default: by the lengths of both sides)",
     )  # fmt: skip
 
 
@@ -121,7 +114,7 @@ def run(args: Namespace) -> None:
     tests = test_hashes(args, selection)
     checks = {pair: check_of_languages(args, pair) for pair in dict.fromkeys(pairs)}
     seen, dropped = cleaning.SeenPairs(), dropped_problems(args)
-    score, outcomes = run_scorer(args, texts), []
+    outcomes = []
     direction = one_direction(args, pairs) if args.to else None
     kept_pairs: list[KeptPair] = []
     with contextlib.ExitStack() as stack:
@@ -133,8 +126,7 @@ def run(args: Namespace) -> None:
             keep = functools.partial(write_pair, write)
         for text in texts:
             checker = cleaning.Checker(text.sample, tests, checks[text.pair], seen, dropped)
-            judged_rows = judge(text.rows, score)
-            outcome = report_and_keep(text, judged_rows, checker, dropped, keep)
+            outcome = report_and_keep(text, checker, dropped, keep)
             outcomes.append(outcome)
             print_report(text.name if len(texts) > 1 else "", outcome.report)
     split = write_split(args, kept_pairs, direction) if args.hold_out else None
@@ -272,77 +264,8 @@ def check_of_languages(args: Namespace, pair: Pair | None) -> LineLanguages | No
 # ---- Rows ----
 
 
-class JudgedRow(NamedTuple):
-    """A Row, and what a trained run says of it."""
-
-    row: Row
-    misaligned: bool | None = None  # None without a run
-
-
-Score = Callable[[Iterable[tuple[str, str]]], Iterator[float]]
-
-
-def run_scorer(args: Namespace, texts: Sequence[ParallelText]) -> Score | None:
-    """Returns what scores pairs by the run of --by-run; None without one.
-
-    Raises:
-      UserError: it is of other languages than one of the corpora.
-    """
-    if args.by_run is None:
-        return None
-    trained_run = listing.find(args.by_run)
-    for text in texts:
-        check_direction(trained_run.parameters.corpus.languages, args.by_run, text.pair)
-    from nmt.runs import loading
-
-    _, tokenizer, model = loading.load(trained_run, before_tensorflow=startup.import_tensorflow)
-    return model.translator(tokenizer).score
-
-
-def judge(rows: Iterator[Row], score: Score | None) -> Iterator[JudgedRow]:
-    """Yields rows, judged by the scores of a trained run if there is one."""
-    if score is None:
-        yield from map(JudgedRow, rows)
-        return
-    from nmt.decoding.misaligned import misaligned
-
-    rows, rows_ahead = itertools.tee(rows)  # the run reads a chunk ahead
-    verdicts = misaligned(score, (texts_of(row) for row in rows_ahead if is_translated(row)))
-    for row in rows:
-        yield JudgedRow(row, next(verdicts) if is_translated(row) else False)
-
-
-def texts_of(row: Row) -> tuple[str, str]:
-    """Returns the source and the target of a row that has both."""
-    source, target = map(without_surrogates, row.cells)
-    return source, target
-
-
-def is_translated(row: Row) -> bool:
-    """Returns whether a row has two sides, neither of them empty."""
-    return len(row.cells) == 2 and all(map(str.strip, row.cells))
-
-
-def check_direction(codes: Sequence[str] | None, path: str, pair: Pair | None) -> None:
-    """Raises a UserError if a run translates between other languages than those of the text.
-
-    Args:
-      codes: of the run; None if unknown.
-      path: of the run.
-      pair: the languages of the text; None if unknown.
-    """
-    if not codes or not pair or len(codes) != 2:
-        return
-    if not all(map(overlap, pair, codes)):
-        raise UserError(
-            f"--by-run {path}: translates {codes[0]} to {codes[1]}, and the text is "
-            f"{pair.source} to {pair.target}; name the files in the order of the run"
-        )
-
-
 def report_and_keep(
     text: ParallelText,
-    judged_rows: Iterable[JudgedRow],
     checker: cleaning.Checker,
     dropped: set[str],
     keep: Callable[[KeptPair], None] | None,
@@ -351,7 +274,6 @@ def report_and_keep(
 
     Args:
       text: the corpus.
-      judged_rows: all its rows.
       checker: of the corpus.
       dropped: names of problems.
       keep: takes a pair that is to be written; None if none is.
@@ -360,10 +282,8 @@ def report_and_keep(
 
     report, written_pairs = cleaning.Report(), 0
     left_out: collections.Counter[str] = collections.Counter()
-    for row, misaligned in tqdm(
-        judged_rows, unit="pair", file=sys.stderr, disable=None, leave=False
-    ):
-        names, sides = checker.problems(row.cells, misaligned)
+    for row in tqdm(text.rows, unit="pair", file=sys.stderr, disable=None, leave=False):
+        names, sides = checker.problems(row.cells)
         report.add(row.number, names, sides)
         reason = next((name for name in names if name in dropped), None)
         if reason:

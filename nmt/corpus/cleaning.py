@@ -269,24 +269,18 @@ class Checker:
             "test": lambda pair: hash(pair.normal[0]) in self.test_sources and bool(pair.normal[0]),
         }
 
-    def problems(
-        self, columns: list[str], misaligned: bool | None = None
-    ) -> tuple[list[str], list[str]]:
+    def problems(self, columns: list[str]) -> tuple[list[str], list[str]]:
         """Returns the names of the problems of a pair, and its source and target as strings.
 
         Args:
           columns: the cells of a Row.
-          misaligned: whether a trained run finds that the target translates something else; None to
-            decide by the lengths of both sides.
         """
         texts = [without_surrogates(column).strip() for column in columns]
         if len(texts) != 2 or any(re.search("[\t\r\n]", text) for text in texts):
             return ["columns"], [*texts, "", ""][:2]
         pair = pair_of(texts)
         problems = {name for name, check in self._checks.items() if check(pair)}
-        if misaligned is None and not problems & EXPLAINED_LENGTHS:
-            misaligned = self.lengths.differ(pair.normal)
-        if misaligned:
+        if not problems & EXPLAINED_LENGTHS and self.lengths.differ(pair.normal):
             problems.add("misaligned")
         if not problems & self._dropped:
             self.seen.add(pair)
