@@ -14,7 +14,6 @@ CGROUPS, MEMBERSHIP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt
 END_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # SIGHUP may be ignored (nohup)
 DRIVERS = Path("/proc/driver/nvidia"), Path("/dev/nvidiactl"), Path("/dev/dxg")  # of GPUs
-sharing_processes = 1  # processes that share the cores; see `share_cores`
 
 
 def control_groups(controller: str) -> Iterator[Path]:
@@ -45,12 +44,6 @@ def read_limit(path: Path, word: int = 0) -> float:
     return number if number > 0 else math.inf  # version 1 has -1 for none
 
 
-def share_cores(processes: int) -> None:
-    """From here on `cores` returns this process's share, as one of `processes` of the program."""
-    global sharing_processes
-    sharing_processes = processes
-
-
 def cores() -> int:
     """Returns the number of CPU cores that this process may use, within its container's limit."""
     if hasattr(os, "sched_getaffinity"):
@@ -63,7 +56,7 @@ def cores() -> int:
             quota = read_limit(group / "cpu.cfs_quota_us") / read_limit(group / "cpu.cfs_period_us")
         if quota < allowed:  # false for no limit (infinity) and no file (NaN)
             allowed = max(1, math.ceil(quota))
-    return max(1, allowed // sharing_processes)
+    return allowed
 
 
 def may_have_gpu() -> bool:

@@ -123,12 +123,6 @@ def encodable(value: Any) -> Any:
 
 
 _terminal = Terminal()
-_style = Style()
-
-
-def style() -> Style:
-    """Returns the Style that messages are shown in."""
-    return _style
 
 
 def show(style: Style = Style()) -> None:  # noqa: B008  # immutable
@@ -137,8 +131,6 @@ def show(style: Style = Style()) -> None:  # noqa: B008  # immutable
     As JSON, those of libraries and the traceback of an error of the program are lines of JSON,
     too, and there are no progress bars.
     """
-    global _style
-    _style = style
     if sys.stderr is None:  # closed by the parent process
         os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115  # open until the end

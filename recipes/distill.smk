@@ -127,7 +127,7 @@ rule text:  # all pairs, each once; and both sides of them, a line each
 
 def translate_flags(wildcards):
     """Returns the flags of the search, of the engine and of the teachers."""
-    words = [f"--beam={BEAM}", f"--workers={config.get('workers', 1)}"]
+    words = [f"--beam={BEAM}"]
     words += [f"--{key}={config[key]}" for key in ("engine", "quantization") if key in config]
     if N_BEST > 1:
         reference = "backward" if wildcards.direction == "forward" else "forward"

@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import logging
 import os
 import pty
 import sys
@@ -110,11 +111,11 @@ def test_as_json_each_line_is_an_object_and_nothing_else_is_written():
 
 def test_an_application_that_parses_flags_keeps_its_own_logging():
     """nmt.train does: what it shows, and how, is the application's."""
-    before = messages.style()
+    before = messages.log.level
     try:
         parse_command_line(["--log-level", "error"])
-        assert messages.style() == before
+        assert messages.log.level == before
         parse_command_line(["--log-level", "error"], shows_messages=True)
-        assert messages.style().level == "error"
+        assert messages.log.level == logging.ERROR
     finally:
-        messages.show(before)
+        messages.show()

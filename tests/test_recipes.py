@@ -345,7 +345,7 @@ def test_a_distillation_that_is_killed_is_resumed(finished, tmp_path):
     }
     distillation = dict(
         **texts, to="out", flags=TRAINING, teacher_runs=[str(finished / "run")] * 2, n_best=2,
-        beam=2, workers=2,
+        beam=2,
     )  # fmt: skip
     flags = configured(tmp_path, distillation)
     run_with_a_kill("distill", tmp_path, flags, "out/translations/*.partial")

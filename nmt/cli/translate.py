@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nmt import UserError
 from nmt.cli import flags, line_io, trained_runs, translate_file, translate_lines
 from nmt.cli.line_io import CHECK_ADVICE, FORMATS, Layout, TranslationCheck
+from nmt.cli.translate_lines import Part, Translate, TranslatedPart
 from nmt.decoding.consensus import UTILITIES, closest
 from nmt.decoding.search_options import Repetition, Sampling, SearchOptions
-from nmt.decoding.workers import Part, Translate, TranslatedPart
 from nmt.neighbors import params
 from nmt.text import encoding
 

@@ -1,10 +1,10 @@
-"""`translate --input FILE --output FILE`: a file of any size, by several processes, resumable."""
+"""`translate --input FILE --output FILE`: a file of any size, resumable."""
 
 import hashlib
 import itertools
 import time
 from argparse import ArgumentParser, Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,8 +12,7 @@ from nmt import UserError, output
 from nmt.cli import flags, trained_runs
 from nmt.corpus import files
 from nmt.decoding.batch_sizes import CHUNK_LINES
-from nmt.decoding.workers import Part, Translate, Workers
-from nmt.machine import cores
+from nmt.decoding.line_counts import LineCounts
 from nmt.messages import log, plural
 from nmt.resumable_output import ResumableLines
 from nmt.runs.folder import Run
@@ -22,7 +21,28 @@ from nmt.text import encoding
 # Of a part: the lines that `translate` without --input translates together, so that batches are the
 # same, and so are the last bits of all numbers.
 PART_LINES = CHUNK_LINES
-MAX_WORKERS = 1024
+
+
+class Part(NamedTuple):
+    """Consecutive lines of a text."""
+
+    first: int  # the number of the first line, from 1
+    lines: list[str]
+    prefixes: list[str]  # what the translation of each line begins with
+    references: Sequence[
+        str
+    ] = ()  # what the translation of each line is to be like; none: whatever
+
+
+class TranslatedPart(NamedTuple):
+    """What is to be written for the lines of a Part."""
+
+    first: int
+    text: str
+    counts: LineCounts
+
+
+Translate = Callable[[Part], TranslatedPart]
 
 
 class Row(NamedTuple):
@@ -34,7 +54,7 @@ class Row(NamedTuple):
 
 
 def add_file_flags(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("A file, by several processes (docs/scaling.md)")
+    group = parser.add_argument_group("A file of any size (docs/scaling.md)")
     group.add_argument(
         "--input", type=flags.filled, metavar="FILE", action=flags.Once,
         help="the lines to translate, instead of stdin",
@@ -49,10 +69,6 @@ def add_file_flags(parser: ArgumentParser) -> None:
         help="of the --n-best translations of each line of --input, write the one most like the "
         "line of this file, by chrF",
     )  # fmt: skip
-    group.add_argument(
-        "--workers", type=flags.number(int, 1, MAX_WORKERS), metavar="N",
-        help="processes that translate --input, each with its share of the cores (default 1)",
-    )  # fmt: skip
 
 
 def check_flags(args: Namespace, documents: bool) -> None:
@@ -63,9 +79,8 @@ def check_flags(args: Namespace, documents: bool) -> None:
       documents: whether --format is markup.
     """
     if not (args.input or args.output):
-        for flag, value in (("--workers", args.workers), ("--closest-to", args.closest_to)):
-            if value:
-                raise UserError(f"{flag} goes with --input FILE and --output FILE; add them")
+        if args.closest_to:
+            raise UserError("--closest-to goes with --input FILE and --output FILE; add them")
         return
     if not (args.input and args.output):
         missing = "--output" if args.input else "--input"
@@ -106,7 +121,7 @@ def run(args: Namespace, runs: list[Run], load: Callable[[], Translate]) -> None
     Args:
       args: the parsed command line.
       runs: see `trained_runs.find_runs`.
-      load: loads them in a worker, and returns the function that translates a Part.
+      load: loads them, and returns the function that translates a Part.
     """
     lines, digest = count_lines(args)
     with ResumableLines(Path(args.output), line_settings(args, runs, digest)) as partial:
@@ -174,7 +189,7 @@ def translate(
     """Translates what `partial` does not hold, and shows progress.
 
     Raises:
-      UserError: a run was trained further while the workers loaded it.
+      UserError: a run was trained further while it was loaded.
     """
     firsts = range(1, lines + 1, PART_LINES)
     missing = [first for first in firsts if first not in partial.finished]
@@ -183,24 +198,20 @@ def translate(
     done = lines - sum(min(PART_LINES, lines + 1 - first) for first in missing)
     if done:
         log.info(f"{partial.path}: holds {done} of {plural(lines, 'line')}")
-    number = min(args.workers or 1, len(missing))
-    share = plural(max(1, cores() // number), "core")
-    log.info(f"{plural(number, 'worker')}, {share}{' each' if number > 1 else ''}")
     digests = [trained_runs.digest(run) for run in runs]
-    with Workers(load, number) as workers:
-        trained_runs.check_unchanged(runs, digests)
-        parts = (part for part in read_parts(args) if part.first not in partial.finished)
-        write_parts(workers, parts, partial, done, lines)
+    translate_part = load()
+    trained_runs.check_unchanged(runs, digests)
+    parts = (part for part in read_parts(args) if part.first not in partial.finished)
+    write_parts(map(translate_part, parts), partial, done, lines)
 
 
 def write_parts(
-    workers: Workers, parts: Iterator[Part], partial: ResumableLines, done: int, lines: int
+    translated_parts: Iterator[TranslatedPart], partial: ResumableLines, done: int, lines: int
 ) -> None:
-    """Writes translations of `parts` and warns of lines that could not be translated well.
+    """Writes translations and warns of lines that could not be translated well.
 
     Args:
-      workers: that translate.
-      parts: the Parts that `partial` does not hold.
+      translated_parts: those that `partial` does not hold.
       partial: the ResumableLines.
       done: the lines that it holds.
       lines: of the input.
@@ -210,7 +221,7 @@ def write_parts(
     counts, started = None, time.perf_counter()
     try:
         with ProgressBar("Translating", lines, done, unit="line") as bar:
-            for translated in workers.translate(parts):
+            for translated in translated_parts:
                 partial.add(translated.first, translated.text)
                 counts = translated.counts if counts is None else counts + translated.counts
                 rate = counts.lines / (time.perf_counter() - started)

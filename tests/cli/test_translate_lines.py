@@ -1,19 +1,12 @@
 """What must hold of `translate --input --output`: all lines, once, in order, resumable."""
 
-import errno
 import fcntl
 import io
-import multiprocessing
 import os
 import resource
 import signal
-import sys
-import threading
 import time
-from multiprocessing.connection import Connection
-from pathlib import Path
 from subprocess import PIPE
-from types import SimpleNamespace
 
 import pytest
 from helpers import PROGRAM, call, run_process, sentences, start_process
@@ -21,9 +14,8 @@ from helpers import PROGRAM, call, run_process, sentences, start_process
 from nmt import UserError
 from nmt.cli import line_io, trained_runs, translate_lines
 from nmt.cli.main import parse_command_line
-from nmt.decoding import workers
+from nmt.cli.translate_lines import Part, TranslatedPart
 from nmt.decoding.line_counts import LineCounts
-from nmt.decoding.workers import Part, TranslatedPart
 from nmt.resumable_output import ResumableLines
 from nmt.runs import listing
 from nmt.runs.folder import Run
@@ -33,33 +25,9 @@ LINES = [source for source, _ in sentences(18)]
 SOURCE = "\ufeff" + "\n".join(LINES[:8]) + "\r\n\n" + "\n".join(LINES[8:])  # no line end at the end
 
 
-class ThreadWorker(threading.Thread):
-    """Stands in for the process of a worker: it has its own end of the connection."""
-
-    exitcode = -signal.SIGKILL
-
-    def __init__(self, target, args, daemon):
-        connection, self.load, *_ = args
-        self.connection = Connection(os.dup(connection.fileno()))
-        super().__init__(daemon=daemon)
-
-    def run(self):
-        try:
-            workers.answer_parts(self.connection, self.load)
-        except SystemExit:  # as a process that is killed
-            pass
-        finally:
-            self.connection.close()
-
-    def kill(self):
-        """Does nothing: a thread ends when its connection is closed."""
-
-
 @pytest.fixture(autouse=True)
-def threads(monkeypatch):
-    """Threads translate in place of processes, in parts of four lines."""
-    context = SimpleNamespace(Pipe=multiprocessing.Pipe, Process=ThreadWorker)
-    monkeypatch.setattr(workers.multiprocessing, "get_context", lambda method: context)
+def small_parts(monkeypatch):
+    """Parts of four lines."""
     monkeypatch.setattr(translate_lines, "PART_LINES", 4)
     monkeypatch.setattr(line_io, "CHUNK_LINES", 4)
 
@@ -91,10 +59,10 @@ class Capitals:
         return TranslatedPart(part.first, text, LineCounts(3, 9, len(part.lines), too_long=1))
 
 
-def translate(source, capitals, *flags, workers=2):
+def translate(source, capitals, *flags):
     """Translates a file by Capitals. Returns the path of the output."""
     target = source.with_suffix(".en")
-    arguments = ["--input", source, "--output", target, "--workers", workers, *flags]
+    arguments = ["--input", source, "--output", target, *flags]
     args = parse_command_line(["translate", *map(str, arguments)])
     translate_lines.run(args, [], capitals)
     return target
@@ -130,7 +98,7 @@ def test_the_lines_are_those_of_stdin(flags, finished, source, monkeypatch, caps
     printed = capsys.readouterr().out
     assert len(printed.splitlines()) >= len(LINES) + 1
     target = source.with_suffix(".en")
-    files = ["--input", source, "--output", target, "--workers", "2"]
+    files = ["--input", source, "--output", target]
     assert call("translate", "--run", run, *flags, *files) == 0
     assert target.read_text(encoding="utf-8") == printed
     assert capsys.readouterr().out == ""
@@ -154,13 +122,13 @@ def test_lines_that_could_not_be_translated_well_are_counted_together(source, ca
 
 def test_what_is_translated_is_not_translated_again(source, capsys):
     with pytest.raises(UserError, match="no line 13"):
-        translate(source, Capitals(fail_at(13)), workers=1)
+        translate(source, Capitals(fail_at(13)))
     assert "a.en.partial: holds what is translated; the same command resumes it" in (
         capsys.readouterr().err
     )
     assert not source.with_suffix(".en").exists()
     capitals = Capitals()
-    target = translate(source, capitals, workers=2)
+    target = translate(source, capitals)
     assert sorted(capitals.firsts) == [13, 17]
     assert "holds 12 of 19 lines" in capsys.readouterr().err
     lines = [*LINES[:8], "", *LINES[8:]]
@@ -170,7 +138,7 @@ def test_what_is_translated_is_not_translated_again(source, capsys):
 
 def test_a_mistake_before_the_first_part_leaves_nothing(source):
     with pytest.raises(UserError, match="no line 1"):
-        translate(source, Capitals(fail_at(1)), workers=1)
+        translate(source, Capitals(fail_at(1)))
     assert list(source.parent.iterdir()) == [source]
 
 
@@ -181,7 +149,7 @@ def test_parts_of_another_text_or_of_other_flags_are_refused_and_stay(
     terms = tmp_path / "terms"
     terms.write_text("um\tuno\n")
     with pytest.raises(UserError, match="no line 5"):
-        translate(source, Capitals(fail_at(5)), "--glossary", str(terms), workers=1)
+        translate(source, Capitals(fail_at(5)), "--glossary", str(terms))
     flags = ["--glossary", str(terms)]
     if changed == "input":
         source.write_text(SOURCE.replace("um", "dois"))
@@ -282,12 +250,12 @@ def test_damaged_settings_are_reported_and_stay(content, source, tmp_path):
 
 def test_a_part_that_was_shortened_is_translated_again(source, tmp_path):
     with pytest.raises(UserError, match="no line 9"):
-        translate(source, Capitals(fail_at(9)), workers=1)
+        translate(source, Capitals(fail_at(9)))
     first, _ = sorted((tmp_path / "a.en.partial").glob("*.part"))
     whole = first.read_bytes()
     first.write_bytes(whole[:-2])
     capitals = Capitals()
-    target = translate(source, capitals, workers=1)
+    target = translate(source, capitals)
     assert capitals.firsts[0] == 1
     assert 5 not in capitals.firsts
     assert target.read_bytes().startswith(whole)
@@ -300,62 +268,13 @@ def test_a_full_disk_leaves_the_parts_that_are_complete(source, monkeypatch, cap
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (8000, limits[1]))
         with pytest.raises(UserError, match=r"000000000009-12001.part: File too large"):
-            translate(source, capitals, workers=1)
+            translate(source, capitals)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert "holds what is translated" in capsys.readouterr().err
-    target = translate(source, capitals, workers=1)
+    target = translate(source, capitals)
     assert capitals.firsts == [1, 5, 9, 9]
     assert target.read_text() == "UM\n" * 8 + "DOIS" * 3000 + "\n"
-
-
-# ---- Workers that end ----
-
-
-def test_workers_that_the_machine_has_no_room_for_are_reported(source, monkeypatch):
-    def no_pipe():
-        raise OSError(errno.EMFILE, "Too many open files")
-
-    context = SimpleNamespace(Pipe=no_pipe)
-    monkeypatch.setattr(workers.multiprocessing, "get_context", lambda method: context)
-    with pytest.raises(UserError, match="--workers 2: Too many open files; ask for fewer"):
-        translate(source, Capitals())
-
-
-def test_the_part_of_a_worker_that_is_killed_is_translated_by_another(source, capsys):
-    killed = []
-
-    def fail(part):
-        if part.first == 5 and not killed:
-            killed.append(part)
-            raise SystemExit
-
-    target = translate(source, Capitals(fail), workers=2)
-    assert killed
-    assert "A worker was killed by signal 9, perhaps for lack of memory; 1 of 2 go on" in (
-        capsys.readouterr().err
-    )
-    assert target.read_text().count("\n") == len(LINES) + 1
-
-
-def test_the_command_ends_with_its_last_worker_and_can_be_repeated(
-    source, finished, monkeypatch, capsys
-):
-    def fail(part):
-        if part.first > 5:
-            raise SystemExit
-
-    target = source.with_suffix(".en")
-    command = ["translate", "--run", finished / "run", "--input", source, "--output", target]
-    capitals = Capitals(fail)
-    monkeypatch.setattr("nmt.cli.translate.load_for_parts", lambda *_: capitals.translate)
-    assert call(*command, "--workers", "2") == 75
-    error = capsys.readouterr().err
-    assert "run_demo.py: the last worker was killed by signal 9" in error
-    assert "the same command resumes it" in error
-    monkeypatch.setattr(capitals, "fail", lambda part: None)
-    assert call(*command) == 0
-    assert sorted(capitals.firsts) == [1, 5, 9, 13, 17]
 
 
 # ---- Mistakes ----
@@ -366,11 +285,10 @@ def test_the_command_ends_with_its_last_worker_and_can_be_repeated(
     [
         (["--input", "a.pt"], "--input and --output go together; add --output FILE"),
         (["--output", "a.en"], "--input and --output go together; add --input FILE"),
-        (["--workers", "2", "um"], "--workers goes with --input FILE and --output FILE; add them"),
+        (["--closest-to", "short", "um"], "--closest-to goes with --input FILE and --output FILE"),
         (["--input", "a.pt", "--output", "a.en", "um"], "leave the sentences out"),
         (["--input", "a.pt", "--output", "a.en", "--format", "xml"], "or use translate-file"),
         (["--input", "a.pt", "--output", "a.en", "--check"], "--check and --strict compare"),
-        (["--input", "a.pt", "--output", "a.en", "--workers", "0"], "0 is less than 1"),
         (["--input", "a.pt", "--output", "bad.pt"], "bad.pt: exists already; remove it"),
         (["--input", "a.pt", "--output", "./a.pt"], "--output is the --input itself"),
         (["--input", "a.pt", "--output", "."], "--output .: is a folder; name a file in it"),
@@ -401,20 +319,6 @@ def test_a_mistake_is_one_line_and_writes_nothing(
 # ---- Processes ----
 
 
-def children(process):
-    """Returns the ids of the child processes of a process."""
-    path = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    return [int(word) for word in path.read_text().split()]
-
-
-def runs(pid):
-    """Returns whether a process has not ended; one that nobody has waited for has no command."""
-    try:
-        return bool(Path(f"/proc/{pid}/cmdline").read_bytes())
-    except OSError:
-        return False
-
-
 def wait_for(condition, process):
     """Waits until a condition holds; the process must not end before."""
     while not condition():
@@ -423,7 +327,6 @@ def wait_for(condition, process):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="children are found in /proc")
 def test_killed_again_and_again_the_lines_are_those_of_stdin(finished, tmp_path):
     source, target, partial = (tmp_path / name for name in ("a.pt", "a.en", "a.en.partial"))
     lines = [f"{first} {second}" for first, _ in sentences(300) for second, _ in sentences(120)]
@@ -432,26 +335,18 @@ def test_killed_again_and_again_the_lines_are_those_of_stdin(finished, tmp_path)
     with source.open() as stdin:
         whole = run_process(command, stdin=stdin)
     assert whole.stdout.count("\n") == len(lines)
-    command += ["--input", source, "--output", target, "--workers", "2"]
+    command += ["--input", source, "--output", target]
 
     def parts():
         return {path.name for path in partial.glob("*.part")}
 
     process = start_process(command, stderr=PIPE, encoding="utf-8")
     wait_for(lambda: len(parts()) >= 1, process)
-    orphans = children(process)
-    assert len(orphans) == 2
-    os.kill(orphans.pop(), signal.SIGKILL)  # a worker
-    before = parts()
-    wait_for(lambda: len(parts()) > len(before), process)
     again = run_process(command)
     assert again.returncode == 2
     assert "another process is translating into" in again.stderr
     process.kill()
     process.wait()
-    assert "A worker was killed by signal 9" in process.stderr.read()
-    while runs(orphans[0]):  # until the test's time limit
-        time.sleep(0.01)
     for number in (signal.SIGTERM, signal.SIGINT):
         before = parts()
         assert not target.exists()
@@ -472,11 +367,10 @@ def test_killed_again_and_again_the_lines_are_those_of_stdin(finished, tmp_path)
 
 
 def test_an_interrupt_takes_no_warning_of_what_is_translated(tmp_path, capsys):
-    def translate(parts):
+    def translate():
         yield TranslatedPart(1, "a\n", LineCounts(40, 2048, lines=9, too_long=5))
         raise KeyboardInterrupt
 
-    interrupted = SimpleNamespace(translate=translate)
     with ResumableLines(tmp_path / "out", {}) as partial, pytest.raises(KeyboardInterrupt):
-        translate_lines.write_parts(interrupted, iter([]), partial, done=0, lines=20)
+        translate_lines.write_parts(translate(), partial, done=0, lines=20)
     assert MANY_TOKENS in capsys.readouterr().err

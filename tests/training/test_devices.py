@@ -48,11 +48,6 @@ def test_a_containers_limits_are_kept(tmp_path, monkeypatch, files, cores, memor
     monkeypatch.setattr(machine, "CGROUPS", tmp_path / "fs")
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
     assert machine.cores() == cores
-    monkeypatch.setattr(machine, "sharing_processes", 1)
-    machine.share_cores(2)
-    assert machine.cores() == cores // 2
-    machine.share_cores(64)
-    assert machine.cores() == 1
     physical = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     assert machine.memory() == min(physical, memory)
 
