@@ -54,7 +54,7 @@ def digest(run: Run) -> str:
 
 # Flags that do not change what a text is translated into, or whose content is compared.
 NOT_COMPARED = {
-    "input", "output", "text", "source", "target", "columns", "mark", "fuzzy", "check",
+    "input", "output", "text", "source", "target", "columns", "check",
     "review", "min_confidence", "strict", "run", "ensemble", "glossary", "prefixes", "closest_to",
     "command", "given", "config", "log_level", "log_format",
 }  # fmt: skip

@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.translator import Translator
     from nmt.runs.loading import TrainedRun
 
-HELP = "translate a document: .html, .docx, .xlsx, .srt, .json, ..."
+HELP = "translate a document: .html, .docx, .xlsx, .srt, .csv, ..."
 VARYING_SHAPES = True
 
 MARKUP = {"html": html_pages.document, "xml": xml_files.fragment}  # of --format
@@ -50,16 +50,6 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--sheet", type=flags.filled, metavar="NAME", action=flags.Once,
         help="of an .xlsx, the only sheet to translate (default: all)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--mark", choices=documents.MARKS, action=flags.Once,
-        help="of .po and XLIFF, how a translation is marked as that of a machine: for review (the "
-        "default: the flag fuzzy, or a state), for review if it is doubtful, by a comment (.po), "
-        "or not",
-    )  # fmt: skip
-    parser.add_argument(
-        "--fuzzy", action="store_true",
-        help="of .po and XLIFF, translate anew what is marked as fuzzy, or for review",
     )  # fmt: skip
     parser.add_argument(
         "--review", type=review_file, metavar="FILE", action=flags.Once,
@@ -83,23 +73,20 @@ def run(args: Namespace) -> None:
     document = read_document(source, target, args)
     protecting = flags.read_protection(args)
     runs = trained_runs.find_runs(args)
-    languages = runs[0].parameters.corpus.languages
-    documents.name_language(document, languages[1] if len(languages) == 2 else None)
     digests = [trained_runs.digest(run) for run in runs]
     loaded = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
-    is_reviewed = args.review or args.mark == "doubtful"
-    options = loaded.model.search_options._replace(confidence=bool(is_reviewed))
+    options = loaded.model.search_options._replace(confidence=bool(args.review))
     translator = document_translator(loaded, [document], protecting, options)
     settings = trained_runs.translation_settings(args, runs, digests)
     settings["links"] = translator.options.alignments
-    if estimator := is_reviewed and translator.context.estimator:
+    if estimator := args.review and translator.context.estimator:
         settings["review"] = estimator._asdict()  # that each text has its confidence by
     with ResumableTexts(target, settings) as partial:
         translate_texts(document, translator, partial)
         translations = [partial.finished[segment.text] for segment in document.segments]
         report = make_report(document, translations, translator.protector)
-        doubts = find_doubts(args, document, translations, report) if is_reviewed else None
+        doubts = find_doubts(args, document, translations, report) if args.review else None
         try:
             content = document.write(translations)
         except UserError as error:
@@ -110,8 +97,8 @@ def run(args: Namespace) -> None:
 
 def check_review_flags(args: Namespace) -> None:
     """Raises a UserError if flags of doubtful translations lack another, or FILE is not new."""
-    if args.min_confidence is not None and not args.review and args.mark != "doubtful":
-        raise UserError("--min-confidence is for --review and --mark doubtful; give one of them")
+    if args.min_confidence is not None and not args.review:
+        raise UserError("--min-confidence is for --review; give it, too")
     if args.review:
         output.refuse_existing(args.review, "another file with --review")
         if args.review.resolve() == Path(args.target).resolve():
@@ -121,20 +108,17 @@ def check_review_flags(args: Namespace) -> None:
 def find_doubts(
     args: Namespace, document: Document, translations: Sequence[FinishedText], report: Report
 ) -> list[Doubt]:
-    """Returns the doubtful translations, whose messages ask for a review with --mark doubtful."""
+    """Returns the doubtful translations."""
     least = args.min_confidence
     min_confidence = review.MIN_CONFIDENCE if least is None else least
-    doubts = review.find_doubts(document, translations, report, min_confidence)
-    if args.mark == "doubtful":
-        review.ask_for_reviews(doubts)
-    return doubts
+    return review.find_doubts(document, translations, report, min_confidence)
 
 
 def finish(
     args: Namespace, partial: ResumableTexts, content: bytes, doubts: list[Doubt] | None
 ) -> None:
     """Writes the file of --review, then OUT; neither if one of them cannot be written."""
-    if not args.review or doubts is None:
+    if doubts is None:
         partial.finish(content)
         return
     review.write(args.review, doubts)
@@ -176,10 +160,8 @@ def format_options(ending: str, args: Namespace) -> FormatOptions:
     for name, endings in documents.OPTIONS.items():
         value = getattr(args, name)
         if value and ending not in endings:
-            flag = f"--{name}" if value is True else f"--{name} {value}"
-            kind = kinds.get(name, "file of messages")
-            raise UserError(f"{flag}: {args.source} is no {kind}; leave it out")
-    return FormatOptions(args.columns, args.mark or "review", bool(args.fuzzy), args.sheet)
+            raise UserError(f"--{name} {value}: {args.source} is no {kinds[name]}; leave it out")
+    return FormatOptions(args.columns, args.sheet)
 
 
 def translate_texts(document: Document, translator: Translator, partial: ResumableTexts) -> None:
@@ -230,8 +212,7 @@ def report_translation(
         raise CheckFailed(f"{args.target}: {report}")
     summary = str(report)
     if doubts is not None:
-        summary += f"; {plural(len(doubts), 'text')} doubtful"
-        summary += f", listed in {args.review}" if args.review else ""
+        summary += f"; {plural(len(doubts), 'text')} doubtful, listed in {args.review}"
     log.info(f"{args.target}: {summary}")
 
 

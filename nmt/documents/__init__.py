@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from nmt import UserError
-from nmt.documents import review
 from nmt.documents.document import Document, FormatOptions
 from nmt.documents.report import make_report
 from nmt.documents.tag_placement import TranslatedText
@@ -29,27 +28,16 @@ FORMATS = {  # the ending of a file's name: the module of its format
     ".html": "html_pages",
     ".htm": "html_pages",
     ".xhtml": "html_pages",
-    ".xml": "xml_files",
     ".md": "markdown",
     ".markdown": "markdown",
     ".docx": "word",
-    ".po": "message_files",
-    ".xliff": "xliff_files",
-    ".xlf": "xliff_files",
     ".csv": "tables",
     ".tsv": "tables",
     ".xlsx": "spreadsheets",
-    ".json": "json_files",
-    ".yaml": "yaml_files",
-    ".yml": "yaml_files",
-    ".strings": "apple_strings",
-    ".properties": "java_properties",
 }
 TABLES = (".csv", ".tsv", ".xlsx")  # whose option is `columns`
 SPREADSHEETS = (".xlsx",)  # whose option is `sheet`
-MESSAGES = (".po", ".xliff", ".xlf")  # whose options are `mark`, one of MARKS, and `fuzzy`
-MARKS = ("review", "doubtful", "comment", "none")
-OPTIONS = {"columns": TABLES, "sheet": SPREADSHEETS, "mark": MESSAGES, "fuzzy": MESSAGES}
+OPTIONS = {"columns": TABLES, "sheet": SPREADSHEETS}
 DEFAULT_OPTIONS = FormatOptions()
 
 
@@ -88,12 +76,6 @@ def parse_document(name: str, content: bytes, options: FormatOptions = DEFAULT_O
     return document
 
 
-def name_language(document: Document, code: str | None) -> None:
-    """Sets the language of a translation, which XLIFF 2 names; None if it is unknown."""
-    if code and hasattr(document, "language"):
-        document.language = code
-
-
 @suggests_keywords
 def translate_document(
     name: str,
@@ -101,10 +83,7 @@ def translate_document(
     translate: Callable[[list[str]], Iterable[TranslatedText]],
     *,
     columns: str | None = None,
-    mark: str | None = None,
-    fuzzy: bool | None = None,
     sheet: str | None = None,
-    target_language: str | None = None,
 ) -> bytes:
     """Returns the content of a file with its text translated; logs a warning if text stays.
 
@@ -116,31 +95,21 @@ def translate_document(
         (docs/documents.md); without them, tags keep their relative positions.
       columns: of a table, what to translate: names in the first line, or numbers from 1, with
         commas between them. A .csv and a .tsv need it; of an .xlsx, None is for all.
-      mark: of .po and XLIFF, how a translation is marked as that of a machine: "review" (None),
-        "doubtful" (for review if its confidence is low), "comment" or "none".
-      fuzzy: of .po and XLIFF, whether to translate what is marked as fuzzy anew.
       sheet: of an .xlsx, the only one to translate; None for all.
-      target_language: its code, for XLIFF 2 that does not name it.
 
     Raises:
       UserError: the format is unknown, the content is not of the format, or the format has no such
-        option; or `mark` is none of these, or "doubtful", and the translations have no confidence.
+        option.
       TypeError: there is no such argument.
     """
-    given = {"columns": columns, "mark": mark, "fuzzy": fuzzy, "sheet": sheet}
+    given = {"columns": columns, "sheet": sheet}
     for option in (option for option, value in given.items() if value is not None):
         endings = OPTIONS[option]
         if format_of(name) not in endings:
             raise UserError(f"{name}: {option} is for {', '.join(endings)}; leave it out")
-    if mark not in (None, *MARKS):
-        raise UserError(f"mark={mark!r}: is none of {', '.join(MARKS)}; choose one")
-    options = FormatOptions(columns, mark or "review", bool(fuzzy), sheet)
-    document = parse_document(name, content, options)
-    name_language(document, target_language)
+    document = parse_document(name, content, FormatOptions(columns, sheet))
     translations = list(translate([segment.text for segment in document.segments]))
     report = make_report(document, translations)
-    if mark == "doubtful":
-        review.ask_for_reviews(review.find_doubts(document, translations, report))
     if not report.is_complete:
         log.warning(f"{name}: {report}")
     return document.write(translations)

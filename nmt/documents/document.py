@@ -54,21 +54,12 @@ def has_words(text: str) -> bool:
 
 
 @dataclasses.dataclass
-class Review:
-    """Whether a message asks for a review by a person, which its file then says."""
-
-    is_asked: bool
-
-
-@dataclasses.dataclass
 class Segment:
     """A text that is translated by itself: a paragraph, a cell, a sentence of subtitles."""
 
     nodes: list[Node]
     spans: list[Span]  # what its translation replaces, in order; several for a sentence in two cues
     write: Callable[[list[Node]], list[str]]  # translated nodes to the new text of each span
-    has_target: bool = False  # the spans are not the source: an equal translation is written, too
-    review: Review | None = None  # of its message, which may have several segments
 
     @property
     def text(self) -> str:
@@ -90,8 +81,6 @@ class FormatOptions(NamedTuple):
     """What a user may ask of some formats."""
 
     columns: str | None = None  # of tables: names or numbers of those to translate
-    mark: str = "review"  # of messages: how a translation is marked, one of MARKS
-    fuzzy: bool = False  # of messages: whether those that ask for a review are translated anew
     sheet: str | None = None  # of spreadsheets: the name of the only one that is translated
 
 
@@ -101,9 +90,9 @@ class Left(NamedTuple):
     What is no text (numbers, code, URLs) is none. See report.py.
     """
 
-    reason: str  # what follows the number of such texts: "already translated"
+    reason: str  # what follows the number of such texts: "formulas"
     start: int  # where it begins in the document's text
-    is_expected: bool = False  # such as finished messages: `--strict` has no objection
+    is_expected: bool = False  # such as formulas: `--strict` has no objection
 
 
 class Document(Protocol):
@@ -138,14 +127,10 @@ class TextDocument:
 
     def translated_text(self, translations: Sequence[TranslatedText]) -> str:
         """Returns the text with the translations of its segments."""
-        # New texts by span; of several segments of a message, the last one writes all.
-        edits: dict[Span, str] = {}
+        edits: dict[Span, str] = {}  # new texts by span
         for segment, translation in zip(self.segments, translations, strict=True):
-            is_changed = translation.text != segment.text or segment.has_target
-            if is_changed and translation.text.strip():
-                nodes = segment.nodes
-                if translation.text != segment.text:
-                    nodes = insert_tags(nodes, translation)
+            if translation.text != segment.text and translation.text.strip():
+                nodes = insert_tags(segment.nodes, translation)
                 edits.update(zip(segment.spans, segment.write(nodes), strict=True))
         pieces: list[str] = []
         position = 0

@@ -83,7 +83,6 @@ class Token:
             self.name in UNTRANSLATED_ELEMENTS
             or self.attributes.get("translate") == "no"
             or self.attributes.get("its:translate") == "no"
-            or self.attributes.get("translatable") == "false"  # of Android
             or "notranslate" in classes
         )
 

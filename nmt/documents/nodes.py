@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 
 
 @dataclasses.dataclass
@@ -48,15 +48,6 @@ def plain_text(nodes: Iterable[Node]) -> str:
     return "".join(
         plain_text(node.children) if isinstance(node, Element) else node.text for node in nodes
     )
-
-
-def text_nodes(nodes: Iterable[Node]) -> Iterator[Text]:
-    """Yields the Text nodes of a tree, in order."""
-    for node in nodes:
-        if isinstance(node, Element):
-            yield from text_nodes(node.children)
-        elif isinstance(node, Text):
-            yield node
 
 
 def outer_spaces(nodes: list[Node]) -> tuple[str, str]:

@@ -4,7 +4,7 @@
     translations = list(translate([segment.text for segment in document.segments]))
     content = document.write(translations)
     report = make_report(document, translations)
-    print(report)  # 120 of 131 texts translated; left: 9 already translated (first: line 12), ...
+    print(report)  # 120 of 131 texts translated; left: 9 formulas (first: line 12), ...
 
 What stays is counted by the format's module, which adds a record Left to `Document.left` for each
 text that a user may expect to be translated. Numbers, code and URLs are not such texts.
@@ -29,7 +29,7 @@ WITHOUT_TEXT = "nothing translated: it holds no text to translate"
 class Group(NamedTuple):
     """The texts of one kind, such as all that are left for the same reason."""
 
-    description: str  # what follows the number of texts: "already translated"
+    description: str  # what follows the number of texts: "formulas"
     number: int
     first: str  # where the first one stands: "line 12"; with what is to be said of it
     is_expected: bool = False  # nothing is wrong with the file or its translation

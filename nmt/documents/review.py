@@ -2,7 +2,6 @@
 
     report = make_report(document, translations)
     doubts = find_doubts(document, translations, report)
-    ask_for_reviews(doubts)  # in .po and XLIFF, before `document.write`
     write(path, doubts)
 
 A translation is doubtful if its confidence is low, if it has other numbers, placeholders, URLs or
@@ -84,14 +83,6 @@ def find_doubts(
             doubt.segments.append(segment)
             doubt.places.append(document.place(segment))
     return sorted(doubts.values(), key=lambda doubt: (not doubt.is_known, doubt.confidence))
-
-
-def ask_for_reviews(doubts: Sequence[Doubt]) -> None:
-    """Lets the messages of doubtful translations ask for a review, if the file can say so."""
-    for doubt in doubts:
-        for segment in doubt.segments:
-            if segment.review:
-                segment.review.is_asked = True
 
 
 def write(path: Path, doubts: Sequence[Doubt]) -> None:

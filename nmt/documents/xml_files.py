@@ -9,14 +9,12 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import re
-from collections.abc import Iterator
 from html.entities import html5
 from xml.parsers import expat
 
 from nmt import UserError
 from nmt.documents.document import (
     DecodedText,
-    FormatOptions,
     Left,
     Span,
     TextDocument,
@@ -24,22 +22,14 @@ from nmt.documents.document import (
     has_words,
 )
 from nmt.documents.markup import (
-    MARKUP,
     MarkupSegments,
     Token,
-    escape_text,
     find_partners,
-    unescape_text,
 )
 
 ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}encoding\s*=\s*["']([\w.:-]+)""")
 
 CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.DOTALL)
-ANDROID = "resources"  # the root element of its texts, in which a backslash has a meaning
-ANDROID_LINE = re.compile(r"\\(n)|\\.", re.DOTALL)
-ANDROID_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\(.)|\"", re.DOTALL)  # bare quotes keep spaces
-ANDROID_REFERENCE = re.compile(r"\s*+[@?][+*]?(?:[\w.]++:)?\w++/[\w./]++\s*+")  # to another text
-LINE_NAME = "\\n"  # of a token
 ROOT = "<fragment>"  # around text without a root element
 
 
@@ -144,51 +134,12 @@ def mark_inline(tokens: list[Token], text: str) -> None:
             depth += 1
 
 
-def unescape_android(markup: str) -> str:
-    """Returns the text that Android shows."""
-
-    def sign(match: re.Match[str]) -> str:
-        character = chr(int(match[1], 16)) if match[1] else (match[2] or "").replace("t", " ")
-        return " " if "" < character < " " else character
-
-    text = ANDROID_ESCAPE.sub(sign, unescape_text(markup))
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # halves of an emoji
-
-
-def escape_android(text: str) -> str:
-    """Returns text as Android reads it."""
-    escaped = re.sub(r"""[\\'"]|^[@?]""", r"\\\g<0>", text)
-    return escape_text(escaped)
-
-
-def android_tokens(tokens: list[Token], text: str) -> Iterator[Token]:
-    """Yields tokens; a line end, written as a backslash and n, is one that ends a sentence."""
-    for token in tokens:
-        markup = text[token.start : token.end]
-        if token.kind != "text" or ANDROID_REFERENCE.fullmatch(markup):
-            yield dataclasses.replace(token, kind="fixed" if token.kind == "text" else token.kind)
-            continue
-        position = token.start
-        for match in ANDROID_LINE.finditer(markup):
-            if match[1]:
-                start, end = (token.start + place for place in match.span())
-                yield Token("text", position, start)
-                yield Token("fixed", start, end, name=LINE_NAME)
-                position = end
-        yield Token("text", position, token.end)
-
-
 def document(decoded: DecodedText) -> TextDocument:
     """Returns the Document of XML text."""
-    tokens, syntax = XmlTokens(decoded.text).tokens, MARKUP
-    if next((token.name for token in tokens if token.kind == "start"), "") == ANDROID:
-        tokens = list(android_tokens(tokens, decoded.text))
-        syntax = MARKUP._replace(unescape=unescape_android, escape=escape_android)
+    tokens = XmlTokens(decoded.text).tokens
     find_partners(tokens, lambda open_name, name: False)
     mark_inline(tokens, decoded.text)
-    for token in tokens:
-        token.is_inline &= token.name != LINE_NAME
-    markup = MarkupSegments(decoded.text, tokens, syntax)
+    markup = MarkupSegments(decoded.text, tokens)
     segments = markup.find()
     left = [
         Left("in a CDATA section", match.start())
@@ -204,15 +155,6 @@ def decode_xml(content: bytes) -> DecodedText:
     """Returns the text of an XML file, in the encoding that it declares."""
     declared = ENCODING.match(content)
     return decode(content, declared[1].decode() if declared else None)
-
-
-def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
-    """Returns the Document of an XML file.
-
-    Raises:
-      UserError: it cannot be read.
-    """
-    return document(decode_xml(content))
 
 
 def fragment(decoded: DecodedText) -> TextDocument:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.documents import TABLES, format_of, name_language, parse_document
+from nmt.documents import TABLES, format_of, parse_document
 from nmt.documents.archive import CORRUPT
 from nmt.documents.document import Document, FormatOptions
 from nmt.documents.report import Report, make_report
@@ -97,7 +97,6 @@ def parse_upload(upload: Upload) -> Document:
         document = parse_document(file.name, file.content, FormatOptions(columns))
     except UserError as error:  # which names the flag of the command line
         raise UserError(str(error).replace("--columns", "the field columns")) from None
-    name_language(document, upload.target)
     return document
 
 

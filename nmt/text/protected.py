@@ -95,7 +95,7 @@ KINDS = {
     "url": re.compile(URL, re.IGNORECASE),
     "email": re.compile(EMAIL),
     "tag": re.compile(TAG),
-    "placeholder": placeholders.ANY_TEXT,
+    "placeholder": placeholders.PLACEHOLDER,
     "handle": re.compile(HANDLE),
     "path": re.compile(PATH),
     "code": re.compile(CODE),

@@ -36,10 +36,7 @@ PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n
         (["a.html", "b.html", "--columns", "x"], "--columns x: a.html is no table; leave it out"),
         (["a.html", "b.html", "--protect", "("], "--protect (: is not a regular expression"),
         (["a.html", "b.html", "--run", "nothing"], "nothing: no trained run"),
-        (["a.html", "b.html", "--fuzzy"], "--fuzzy: a.html is no file of messages; leave it out"),
-        (["a.html", "b.html", "--mark", "none"], "--mark none: a.html is no file of messages"),
-        (["a.xlf", "b.xlf", "--mark", "comment"], "a.xlf: XLIFF has no comments that mark a"),
-        (["a.html", "b.html", "--min-confidence", "9"], "--min-confidence is for --review and"),
+        (["a.html", "b.html", "--min-confidence", "9"], "--min-confidence is for --review; give"),
         (["a.html", "b.html", "--min-confidence", "101"], "101.0 is more than 100; see run_"),
         (["a.html", "b.html", "--review", "x.csv"], "x.csv does not end in .tsv; name FILE.tsv"),
         (["a.html", "b.html", "--review", "done.tsv"], "done.tsv: exists already; remove it, or"),
@@ -48,7 +45,7 @@ PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n
 )
 def test_a_mistake_is_one_line_and_writes_nothing(arguments, said, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    for name in ("a.html", "done.html", "done.tsv", "a.pdf", "a.xlf"):
+    for name in ("a.html", "done.html", "done.tsv", "a.pdf"):
         (tmp_path / name).write_text(PAGE)
     (tmp_path / "bad.html").write_bytes(b"\xff")
     (tmp_path / "folder.html").mkdir()
@@ -88,16 +85,16 @@ def test_a_pipe_is_refused_at_once(tmp_path):
         translate_file.read_document(tmp_path / "c.html", tmp_path / "b.html", None)
 
 
-def test_placeholders_that_the_file_keeps_are_not_reported_as_lost():
-    content = b'msgid "O carro de %s \xc3\xa9 novo."\nmsgstr ""\n'
-    document = parse_document("a.po", content)
+def test_names_that_the_file_keeps_are_not_reported_as_lost():
+    content = b"<p>O carro de <i translate=no>X123</i> \xc3\xa9 novo."
+    document = parse_document("a.html", content)
     translations = [Translated("The car is new.", None)]
-    assert b"%s" in document.write(translations)
+    assert b"X123" in document.write(translations)
     assert make_report(document, translations).is_complete
     translations = [Translated("The 7 cars are new.", None)]
     assert str(make_report(document, translations)) == (
         "1 text translated; 1 with other numbers, placeholders, URLs or tags than in the source "
-        "(first: line 2, added 7)"
+        "(first: line 1, added 7)"
     )
 
 
@@ -127,12 +124,12 @@ def test_one_line_says_what_became_of_the_texts(strict, code, capsys):
     assert document.write(translations).decode() == CUES.replace("um {x}", "one")
 
 
-def test_finished_messages_are_counted_and_no_fault(capsys):
+def test_what_is_left_as_expected_is_counted_and_no_fault(capsys):
     document = parse_document("a.txt", b"1984\n")
-    document.left.append(Left("already translated", 0, is_expected=True))
+    document.left.append(Left("formulas", 0, is_expected=True))
     report = make_report(document, [])
-    assert str(report) == "nothing translated; left: 1 already translated (first: line 1)"
-    assert report.warnings == ["left as it is: 1 already translated (first: line 1)"]
+    assert str(report) == "nothing translated; left: 1 formulas (first: line 1)"
+    assert report.warnings == ["left as it is: 1 formulas (first: line 1)"]
     report_translation(SimpleNamespace(check=False, strict=True, target="b.txt"), document, report)
     document.left.clear()
     empty = make_report(document, [])
@@ -190,7 +187,7 @@ def test_a_translation_depends_on_the_weights_and_on_the_content_of_the_glossary
     saved = settings()
     assert saved != settings("--checkpoint", "best")
     assert saved == settings()
-    assert saved == settings("--columns", "1", "--fuzzy", "--check")
+    assert saved == settings("--columns", "1", "--check")
     assert saved != settings("--no-protect")
     terms.write_bytes(gzip.compress(b"um\tum\n", mtime=0))
     assert saved != settings()

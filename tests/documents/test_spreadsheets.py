@@ -203,7 +203,6 @@ def test_codes_of_characters_are_text_and_text_is_no_code(content):
         ({"sheet": "x"}, "--sheet x: no such sheet; there are: 'Textos', 'Preços & mais'"),
         ({"columns": "x"}, "--columns x: no such column; there are: Nr, Texto, Nota, Preço"),
         ({"columns": "x", "sheet": "Preços & mais"}, "no such column; there are: Nome, Valor"),
-        ({"mark": "none"}, "mark is for .po"),
     ],
 )
 def test_a_wrong_option_is_one_line(content, options, said):

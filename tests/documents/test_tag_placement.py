@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nmt import UserError
-from nmt.documents import html_pages, parse_document, translate_document
+from nmt.documents import html_pages, translate_document
 
 
 def translate_html(page, translate=upper):
@@ -80,17 +80,6 @@ def test_nothing_is_added_between_tags_or_quotes(page):
     assert "UM" in translated
 
 
-def test_cdata_stays_as_it_is_within_a_sentence():
-    page = b"<a>um <![CDATA[l1\n  l2]]> dois</a>"
-    assert translate_document("a.xml", page, upper) == b"<a>UM <![CDATA[l1\n  l2]]> DOIS</a>"
-
-
-def test_entities_of_another_file_stay_unless_they_are_those_of_html():
-    page = b'<!DOCTYPE a SYSTEM "a.dtd"><a>um &dois; tr&ecirc;s</a>'
-    translated = b'<!DOCTYPE a SYSTEM "a.dtd"><a>UM &dois; TR\xc3\x8aS</a>'
-    assert translate_document("a.xml", page, upper) == translated
-
-
 def test_tags_are_nested_by_at_most_a_hundred():
     assert translate_html("<b>" * 50 + "x" + "</b>" * 50) == "<b>" * 50 + "X" + "</b>" * 50
     deep = "a " + "<b>b " * 5000 + "</b>" * 5000
@@ -116,12 +105,3 @@ def test_whatever_the_html_its_tags_stay_and_identity_changes_nothing(page):
             )
     except UserError:
         pass
-
-
-def test_what_is_left_of_xml_is_named():
-    page = "<r>\n<s translatable='false'>um</s><s>dois</s><s><![CDATA[três <b>x</b>]]></s></r>"
-    document = parse_document("a.xml", page.encode())
-    assert [segment.text for segment in document.segments] == ["dois"]
-    assert [(left.reason, document.place(left)) for left in document.left] == [
-        ("in a CDATA section", "line 2")
-    ]

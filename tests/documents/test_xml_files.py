@@ -1,46 +1,42 @@
-"""What must hold of Android's texts in XML: what a backslash means there, and references."""
+"""What must hold of markup in XML: CDATA sections, entities, and what is left."""
 
 import pytest
-from helpers import Translated, identity, upper
-from lxml import etree
+from helpers import identity, upper
 
-from nmt.documents import parse_document, translate_document
-
-
-def resource(text):
-    return f"<resources><string name='a'>{text}</string></resources>"
+from nmt import UserError
+from nmt.documents import xml_files
+from nmt.documents.document import decode
 
 
-@pytest.mark.parametrize(
-    ("text", "translated"),
-    [
-        (r"O \'gato\' \"preto\"", r"O \'GATO\' \"PRETO\""),
-        (r"um\ndois\n\ntr\u00eas", r"UM\nDOIS\n\nTRÊS"),
-        (r"um \\n \@dois", r"UM \\N @DOIS"),
-        (r"\@um \u0000 dois", r"\@UM DOIS"),
-        (r"um \uD83D\uDE00 &lt; dois", "UM \U0001f600 &lt; DOIS"),
-        ('"um  gato"', "UM GATO"),
-        ("@string/outra", "@string/outra"),
-        ("?attr/um", "?attr/um"),
-        ("@android:string/ok", "@android:string/ok"),
-    ],
-)
-def test_signs_of_android_are_no_text(text, translated):
-    assert translate(resource(text), identity) == resource(text)
-    assert translate(resource(text)) == resource(translated)
+def translate(page, translator=upper):
+    document = xml_files.fragment(decode(page))
+    return document.write(translator([segment.text for segment in document.segments]))
 
 
-def test_an_apostrophe_of_the_network_is_written_as_android_reads_it():
-    translated = translate(resource("não pare"), lambda texts: [Translated("don't stop", None)])
-    assert translated == resource(r"don\'t stop")
-    assert etree.fromstring(translated)[0].text == r"don\'t stop"
+def test_cdata_stays_as_it_is_within_a_sentence():
+    page = b"<a>um <![CDATA[l1\n  l2]]> dois</a>"
+    assert translate(page) == b"<a>UM <![CDATA[l1\n  l2]]> DOIS</a>"
 
 
-def test_a_backslash_means_nothing_in_other_xml():
-    text = r"<r><s>um\ndois</s></r>"
-    (segment,) = parse_document("a.xml", text.encode()).segments
-    assert segment.text == r"um\ndois"
+def test_entities_of_another_file_stay_unless_they_are_those_of_html():
+    page = b'<!DOCTYPE a SYSTEM "a.dtd"><a>um &dois; tr&ecirc;s</a>'
+    assert translate(page) == b'<!DOCTYPE a SYSTEM "a.dtd"><a>UM &dois; TR\xc3\x8aS</a>'
 
 
-def translate(text, translator=upper):
-    return translate_document("a.xml", text.encode(), translator).decode()
+def test_what_is_left_of_xml_is_named():
+    page = "<r>\n<s translate='no'>um</s><s>dois</s><s><![CDATA[três <b>x</b>]]></s></r>"
+    document = xml_files.fragment(decode(page.encode()))
+    assert [segment.text for segment in document.segments] == ["dois"]
+    assert [(left.reason, document.place(left)) for left in document.left] == [
+        ("in a CDATA section", "line 2")
+    ]
+
+
+XXE = '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/hostname">]><a>um &x;</a>'
+LAUGHS = '<!DOCTYPE a [<!ENTITY x "ha"><!ENTITY y "&x;&x;&x;">]><a>um &y;</a>'
+
+
+@pytest.mark.parametrize("text", [XXE, LAUGHS], ids=["another file", "growth"])
+def test_entities_are_refused(text):
+    with pytest.raises(UserError, match=r"^declares the entity 'x', which could read"):
+        translate(text.encode(), identity)
