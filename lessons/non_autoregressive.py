@@ -132,7 +132,7 @@ def translate_all(translate_batch, network, tokenizer, sentences, batch_size):
 
 def distill(teacher, tokenizer, sources):
     """Returns pairs of ids, (source, translation by the teacher), of the sources that fit."""
-    translations = translate_all(minimal.translate, teacher, tokenizer, sources, 256)
+    translations = translate_all(minimal.translate, teacher, tokenizer, sources, minimal.BATCH_SIZE)
     return student_pairs(tokenizer, zip(sources, translations, strict=True))
 
 
