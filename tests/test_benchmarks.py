@@ -193,18 +193,6 @@ def test_hostile(finished):
 
 
 @pytest.mark.slow
-def test_recurrent(tables_here, tsv):
-    data = "--train", tsv, "--valid", tsv, "--test", tsv
-    small = [*SMALL, "--units", 8, "--epochs", 1, "--vocab-size", 320]
-    (table,) = tables_here("recurrent.py", *data, *small)
-    assert [row["network"].split(",")[0] for row in table] == [
-        "GRU", "GRU with attention", "Transformer",
-    ]  # fmt: skip
-    for row in table:
-        assert all(map(numbers, (row["parameters"], row["BLEU"], row["tokens/s"], row["steps"])))
-
-
-@pytest.mark.slow
 def test_train_speed(tables_here, tsv, monkeypatch):
     for name, value in VARIABLES.items():
         monkeypatch.setenv(name, value)

@@ -1,6 +1,6 @@
 """What came before: recurrent encoder-decoders, without and with attention, and the Transformer.
 
-    python benchmarks/recurrent.py [--train FILE FILE --valid FILE FILE --test FILE FILE]
+    python lessons/recurrent.py [--train FILE FILE --valid FILE FILE --test FILE FILE]
 
 The same tokenizer, batches, schedule, dropout and loss (those of `--preset tiny`, but half its
 learning rate, and gradients clipped, for the GRU with attention unlearns at its whole) train three
@@ -16,7 +16,6 @@ import itertools
 import os
 import statistics
 import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -148,7 +147,6 @@ class Network(NamedTuple):
     title: str
     training: run_demo.Training
     rates: list[float]  # tokens per second, of each epoch
-    minutes: list[float]  # of each epoch
 
 
 def recurrent_builder(units, attends):
@@ -171,7 +169,7 @@ def build_network(title, build, options, vocab_size):
         training = run_demo.Training(options, vocab_size, strategy, parts)
     finally:
         run_demo.build_transformer = original
-    return Network(title, training, rates=[], minutes=[])
+    return Network(title, training, rates=[])
 
 
 def train(networks, options, corpus, tokenizer, epochs):
@@ -180,7 +178,7 @@ def train(networks, options, corpus, tokenizer, epochs):
     for network in networks:
         network.training.total_steps.assign(batches.per_epoch * epochs)
     for epoch, network in itertools.product(range(1, epochs + 1), networks):
-        training, started = network.training, time.perf_counter()
+        training = network.training
         order = batches.epoch(options.buffer_size, options.seed + epoch)
         title = f"Epoch {epoch}/{epochs} of {network.title}"
         rate = training.epochs.train_epoch(order, batches.per_epoch, title)
@@ -188,7 +186,6 @@ def train(networks, options, corpus, tokenizer, epochs):
         loss, _, tokens = training.epochs.sums_so_far.numpy()
         validation, accuracy = training.validator.loss_and_accuracy(corpus.validation, tokenizer)
         network.rates.append(rate)
-        network.minutes.append((time.perf_counter() - started) / 60)
         log.info(
             f"{title}: loss {loss / tokens:.3f}; validation loss {validation:.3f}, accuracy "
             f"{accuracy:.3f}; {rate:,.0f} tokens/s"
@@ -227,7 +224,7 @@ def scores_by_length(translations, references, sources):
 def print_table(networks, tokenizer, sources, references):
     """Translates and prints a row for each Network."""
     spans = [f"{low}-{high}" if high < 1000 else f"{low}+" for low, high in LENGTHS]
-    heads = ["network", "parameters", "BLEU", *spans, "tokens/s", "steps", "minutes"]
+    heads = ["network", "parameters", "BLEU", *spans, "tokens/s", "steps"]
     target_tokens = sum(map(len, tokenizer.encode(references))) / len(references) - 1  # with END
     source_tokens = sum(map(len, tokenizer.encode(sources))) / len(sources)
     print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
@@ -243,7 +240,7 @@ def print_table(networks, tokenizer, sources, references):
         scores = " | ".join(scores_by_length(translations, references, sources))
         print(
             f"| {network.title} | {model.count_params():,} | {scores} "
-            f"| {statistics.median(network.rates):,.0f} | {steps} | {sum(network.minutes):.0f} |"
+            f"| {statistics.median(network.rates):,.0f} | {steps} |"
         )
     print("\nBLEU is lower-cased; then by words of the source. Steps that must follow one")
     print("another, for a test sentence of mean length: in training / in translating. Tokens/s is")

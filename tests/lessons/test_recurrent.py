@@ -1,15 +1,15 @@
-"""What must hold of the recurrent networks of benchmarks/recurrent.py."""
+"""What must hold of the recurrent networks of lessons/recurrent.py."""
 
 import sys
 
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import ROOT, randomized
+from helpers import ROOT, randomized, run_process, sentences, write_tsv
 
 from transformer_model import END, PAD, START
 
-sys.path.insert(0, str(ROOT / "benchmarks"))
+sys.path.insert(0, str(ROOT / "lessons"))
 from recurrent import Recurrent
 
 INP = tf.constant([[START, 5, 6, 7, END], [START, 8, END, PAD, PAD]])
@@ -66,3 +66,19 @@ def test_a_translation_does_not_depend_on_its_batch(model):
     both, alone = model.translate(INP).numpy()[1], model.translate(INP[1:, :3]).numpy()[0]
     shorter = min(len(both), len(alone))
     np.testing.assert_array_equal(both[:shorter], alone[:shorter])
+
+
+@pytest.mark.slow
+def test_the_command_trains_three_networks_and_prints_a_table(tmp_path):
+    tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
+    small = "--num-layers 1 --d-model 16 --dff 32 --num-heads 2 --units 8 --vocab-size 320".split()
+    data = ["--train", tsv, "--valid", tsv, "--test", tsv]
+    command = [sys.executable, ROOT / "lessons" / "recurrent.py", *data, *small, "--epochs", "1"]
+    done = run_process(command, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr[-3000:]
+    rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
+    head, *networks = (row.strip("| ").split(" | ") for row in rows)
+    assert [row[0] for row in networks] == [
+        "GRU, one context vector", "GRU with attention", "Transformer"
+    ]  # fmt: skip
+    assert all(len(row) == len(head) and all(row) for row in networks)
