@@ -29,7 +29,7 @@ def refuse_existing(path: StrPath | None, instead: str = "another path with --to
 def check_writable(path: StrPath) -> None:
     """Raises a UserError if the folder that a new file would be in, or is made in, is read-only."""
     folder = next(folder for folder in Path(path).absolute().parents if folder.exists())
-    if not os.access(folder, os.W_OK | os.X_OK):
+    if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK):
         raise unwritten(path, PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
 
 
