@@ -43,7 +43,7 @@ several commands those of the second. The flags of training, which needs no comm
     print(list(translate(["O carro vermelho é novo.", "Onde fica a estação?"])))
 
 Install the package, or work in the project's folder. The names on this page, `nmt.__version__`,
-the commands with their flags, and the files of a run folder are **public: within 4.x they stay as
+the commands with their flags, and the files of a run folder are **public: within 5.x they stay as
 they are**, and what is added has a default. All else may change with any version;
 `transformer_model.py` keeps the names of the tutorial.
 

@@ -18,7 +18,7 @@ seeds.py serve all of them.
 
     from nmt import UserError, __version__, evaluate, load_translator, train, translate_document
 
-These names are public: docs/api.md describes them, and they stay as they are within 4.x. Importing
+These names are public: docs/api.md describes them, and they stay as they are within 5.x. Importing
 this package takes no time and changes nothing in the process; TensorFlow comes with a function.
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "UserError", "__version__", "evaluate", "load_translator", "train", "translate_document",
 ]  # fmt: skip
-__version__ = "4.0.0"
+__version__ = "5.0.0"
 
 MODULES = {  # of public functions, imported when one of them is used
     "evaluate": "nmt.api",
