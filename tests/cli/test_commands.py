@@ -405,7 +405,7 @@ def test_a_run_is_searched_with_its_own_options_unless_flags_are_given(finished,
 
 
 @pytest.mark.parametrize(
-    "command", ["plot attention um.", "explore", "export", "plot masks --to x/a"]
+    "command", ["plot attention um.", "explore", "export", "plot masks --to x/a.png"]
 )
 def test_a_folder_that_is_read_only_is_found_before_tensorflow_is(
     finished, capsys, monkeypatch, command
