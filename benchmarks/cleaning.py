@@ -37,13 +37,7 @@ CLEAN = "clean"  # the kind of a pair without dirt
 
 
 class Context:
-    """What a dirty pair is made of, beside a clean one.
-
-    Args:
-      pairs: clean pairs.
-      other_lines: lines of a third language.
-      seed: of all choices.
-    """
+    """What a dirty pair is made of, beside a clean one; the lines are of a third language."""
 
     def __init__(self, pairs, other_lines, seed=SEED):
         self.pairs, self.other_lines, self.random = pairs, other_lines, random.Random(seed)
@@ -159,13 +153,9 @@ DIRT = {  # by name: what makes it, and the problem that is to be recognized
 
 
 def dirty_text(pairs, other_lines, each, seed=SEED):
-    """Returns pairs with dirt among them, and the name of the kind of each.
+    """Returns pairs with `each` pairs of every kind of DIRT among them, and the kind of each.
 
-    Args:
-      pairs: clean pairs.
-      other_lines: of a third language.
-      each: pairs of every kind of DIRT; they are made of clean pairs that do not stay.
-      seed: of all choices.
+    Dirt is made of clean pairs that do not stay.
     """
     context = Context(pairs, other_lines, seed)
     chosen = context.random.sample(range(len(pairs)), each * len(DIRT))
@@ -183,12 +173,7 @@ def dirty_text(pairs, other_lines, each, seed=SEED):
 
 
 def recognized(text, languages):
-    """Returns a list of the names of the problems of each pair.
-
-    Args:
-      text: from `dirty_text`.
-      languages: a Pair of codes, or None: then languages are not checked.
-    """
+    """Returns the names of the problems of each pair; without languages, these are not checked."""
     rows = [Row(number, list(pair)) for number, (pair, _) in enumerate(text, start=1)]
     check = LineLanguages(languages) if languages else None
     checker = cleaning.Checker(rows[: cleaning.SAMPLE], languages=check)
@@ -201,12 +186,7 @@ def harmful(problems):
 
 
 def recall_table(text, problems):
-    """Returns a markdown table: the share of each kind of dirt that is recognized.
-
-    Args:
-      text: from `dirty_text`.
-      problems: a result of `recognized`.
-    """
+    """Returns a markdown table: the share of each kind of dirt that is recognized."""
     lines = ["| dirt | problem | recall | dropped by all |", "|---|---|---|---|"]
     for kind, (_, problem) in DIRT.items():
         named = [names for names, (_, name) in zip(problems, text, strict=True) if name == kind]
@@ -217,12 +197,7 @@ def recall_table(text, problems):
 
 
 def precision_table(text, problems):
-    """Returns a markdown table: how many of the pairs with a problem are dirty.
-
-    Args:
-      text: from `dirty_text`.
-      problems: a result of `recognized`.
-    """
+    """Returns a markdown table: how many of the pairs with a problem are dirty."""
     counts = collections.defaultdict(collections.Counter)  # by problem: dirty and clean pairs
     for names, (_, kind) in zip(problems, text, strict=True):
         for name in [*names, *(["all"] if harmful(names) else [])]:

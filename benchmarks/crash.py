@@ -114,13 +114,9 @@ def run(arguments):
 
 
 def kill(arguments, kind, number, seconds, saves):
-    """Starts a training and kills it. Returns what it had said.
+    """Starts a training and kills it by a signal. Returns what it had said.
 
-    Args:
-      kind: one of the first words of KINDS.
-      number: of the signal.
-      seconds: after the begin of that part, or of that checkpoint.
-      saves: the number of the checkpoint, if the kind is "saving".
+    `kind` is one of the first words of KINDS, "saving" after the begin of one of its `saves`.
     """
     said = b""
     with start(arguments) as process:
@@ -180,12 +176,7 @@ def left_behind(path):
 
 
 def repeated_steps(before, after):
-    """Returns the steps that a training run had done when it was killed and then repeated.
-
-    Args:
-      before: what it had said.
-      after: what the same command said then.
-    """
+    """Returns the steps that a run repeated after it was killed, by what it said each time."""
 
     def number(epoch, step, steps):
         return (int(epoch) - 1) * int(steps) + int(step)

@@ -23,12 +23,7 @@ PAD, FIRST_ID = 0, 4  # as in transformer_model.py, which imports TensorFlow; af
 
 
 def main(work: dict) -> None:
-    """Measures what gpu.py asks for.
-
-    Args:
-      work: `options`, values of params.table() by name; `precision`; `compiled`; `rows` and
-        `length` of a batch; `steps` to measure; `needs_gpu`.
-    """
+    """Measures what gpu.py asks for: `rows` and `length` of a batch, `steps`, values of options."""
     torch.set_float32_matmul_precision("high")  # TensorFloat-32, as TensorFlow has it
     place = "cuda" if torch.cuda.is_available() else "cpu"
     if work["needs_gpu"] and place == "cpu":

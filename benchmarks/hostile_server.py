@@ -40,12 +40,7 @@ class Result(NamedTuple):
 
 
 class Attack:
-    """A server under attack.
-
-    Args:
-      port: of the server.
-      pid: of its process.
-    """
+    """A server under attack, by its port and process."""
 
     def __init__(self, port: int, pid: int):
         self.port, self.pid = port, pid
@@ -188,12 +183,7 @@ ATTACKERS = [attacker for attacker, _ in ATTACKS]
 
 
 def attack_server(run: Path, seconds: float) -> bool:
-    """Prints a table of the attacks on a server. Returns whether all clients were answered.
-
-    Args:
-      run: a run of Portuguese and English.
-      seconds: of all attacks.
-    """
+    """Prints a table of `seconds` of attacks. Returns whether all clients were answered."""
     print("| key | requests | failed | worst wait | server | with processes |")
     print("|---|---|---|---|---|---|", flush=True)
     failures = 0

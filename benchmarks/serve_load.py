@@ -135,15 +135,7 @@ async def client(port, requests, until, times, failures):
 
 
 async def load(port, contents, clients, seconds=float("inf"), number=None):
-    """Returns the Load of `clients` that send `contents` in turn.
-
-    Args:
-      port: of the server.
-      contents: requests, which are repeated.
-      clients: how many.
-      seconds: after which no client sends another request.
-      number: of requests, at most; None for any.
-    """
+    """Returns the Load of `clients` that send `contents` in turn, until either limit."""
     waiting = itertools.islice(itertools.cycle(contents), number)
     times, failures = [], []
     begin = time.perf_counter()

@@ -18,11 +18,6 @@ def torch_network(options: Options, vocab_size: int, pad: int) -> torch.nn.Modul
     """Returns torch.nn.Transformer with embeddings and logits.
 
     By itself it drops attention weights and feed-forward activations, too, at its one rate.
-
-    Args:
-      options: values of params.table() by name.
-      vocab_size: vocabulary entries.
-      pad: the id of padding.
     """
     width, rate = options.d_model, options.dropout_rate
     decoder_layers = options.decoder_layers or options.num_layers

@@ -427,12 +427,10 @@ class System:
 
 
 class Row:
-    """What was measured of a system.
+    """What was measured of a system, of each turn: real tokens per second, shares of padding.
 
-    Attributes:
-      steps: per turn, so many as take `seconds`.
-      rates: real tokens per second, of each turn; for the processor's limit, operations.
-      padding: shares of padding among the target positions, of each turn.
+    A turn has so many `steps` as take the seconds that are asked for. The rates of the processor's
+    limit are operations.
     """
 
     def __init__(self, system, warm_up_steps, seconds):
@@ -487,14 +485,7 @@ def prepare(work, vocab_size):
 
 
 def print_tables(rows, limit, training_text, sizes):
-    """Prints what was compared, and a row for each system.
-
-    Args:
-      rows: of the systems.
-      limit: the Row of the matrix products alone.
-      training_text: the TrainingText.
-      sizes: values of SIZES by name.
-    """
+    """Prints what was compared, and a row for each system."""
     from nmt.training import devices
 
     print(

@@ -322,11 +322,8 @@ def ctranslate(folder, tokenizer, rows, beam, compute_type, setting):
 def candidates(run, training, tokenizer, exported, lines, slow_lines, batches):
     """Returns all Candidates by Key.
 
-    Args:
-      run: the run folder.
-      exported: folder of the run in CTranslate2's format.
-      slow_lines: number of lines that systems without a cache translate one at a time.
-      batches: numbers of rows; 1 is a sentence at a time.
+    Systems without a cache translate `slow_lines` one at a time. Of `batches`, 1 is a sentence at a
+    time.
     """
     transformer, cores = training.transformer, devices.cores()
     intra = tf.config.threading.get_intra_op_parallelism_threads() or cores

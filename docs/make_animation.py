@@ -68,11 +68,7 @@ Moment = tuple[float, float]  # seconds, and an element's opacity from then on
 
 
 class Film:
-    """The parts of the picture, and when each of them can be seen.
-
-    Args:
-      seconds: of the whole film, which then begins again.
-    """
+    """The parts of the picture, and when each can be seen; after `seconds` it begins again."""
 
     def __init__(self, seconds: float):
         self.seconds, self.rules, self.parts = seconds, [], []
@@ -81,12 +77,7 @@ class Film:
         return f"{100 * second / self.seconds:.2f}%"
 
     def add(self, element: str, *moments: Moment) -> None:
-        """Adds an element, which fades in and out.
-
-        Args:
-          element: which can be seen from the first of its moments on.
-          moments: in their order.
-        """
+        """Adds an element, which can be seen from the first of its moments on."""
         frames, opacity = "0%{opacity:0}", 0.0
         for second, next_opacity in moments:
             frames += f"{self.percent(second)}{{opacity:{opacity:g}}}"
@@ -160,12 +151,7 @@ class Film:
 
 
 def film_of(attention: Attention, texts: dict[str, str] | None = None) -> Film:
-    """Returns the film of a translated sentence.
-
-    Args:
-      attention: of the sentence.
-      texts: translations of the labels; None for English.
-    """
+    """Returns the film of a translated sentence; `texts` are translations of the labels."""
     say = (texts or {}).get
     weights, generated, source = attention.select("cross")  # (H, T, S), T and S tokens
     weights = weights.mean(axis=0)  # (T, S)

@@ -205,12 +205,7 @@ def raised(text: str, size: float) -> str:
 
 
 class Drawing:
-    """A slide, as the elements of an SVG file.
-
-    Args:
-      title, lead: English texts at the top.
-      say: the language.
-    """
+    """A slide, as the elements of an SVG file; `say` gives the texts in its language."""
 
     def __init__(self, title: str, lead: str, say: Say):
         self.elements = [f"<title>{escape(say(title))}</title>"]
@@ -487,11 +482,7 @@ STREAM = 5.0  # the width of its line
 def draw_sublayer(
     drawing: Drawing, x: float, y: float, block: tuple[str, str], pre_norm: bool
 ) -> None:
-    """Draws a sub-layer beside the stream at `x`, which it leaves at the height `y`.
-
-    Args:
-      block: the text and the color.
-    """
+    """Draws a sub-layer, text and color, beside the stream at `x`, which it leaves at `y`."""
     add, center = y - 128, x + 190
     top = y - 104 if pre_norm else y - 84
     if pre_norm:
@@ -566,9 +557,7 @@ def draw_stack(
 ) -> float:
     """Draws an embedding and, above it, a layer. Returns the height at which the layer ends.
 
-    Args:
-      ids, shape: what the embedding reads, and the shape of what it returns.
-      sublayers: text, color and what comes from below, upwards.
+    `sublayers` are text, color and what comes from below, upwards.
     """
     center, end = x + BLOCK_WIDTH / 2, FOOT - SUBLAYER * len(sublayers)
     drawing.box(x - 24, end - 10, BLOCK_WIDTH + 76, FOOT - end + 18, CARD, EDGE)
@@ -640,11 +629,7 @@ def next_token_probabilities() -> tuple[dict[str, float], float]:
 def draw_tokens(
     drawing: Drawing, x: float, y: float, tokens: Sequence[str], fill: str, last: str | None = None
 ) -> list[Point]:
-    """Draws tokens downwards. Returns the middles of their right edges.
-
-    Args:
-      last: the color of the last one, if it is another.
-    """
+    """Draws tokens downwards. Returns the middles of their right edges."""
     for number, token in enumerate(tokens):
         color = last if last and number == len(tokens) - 1 else fill
         drawing.labelled(x, y + 44 * number, 100, 34, token, color)

@@ -60,13 +60,7 @@ def wait(browser: webdriver.Chrome) -> None:
 
 
 def photograph(browser: webdriver.Chrome, box: list[float], path: Path) -> None:
-    """Writes a part of a page as a picture.
-
-    Args:
-      browser: at the page.
-      box: left, top, width and height in the page, in pixels.
-      path: of the picture, a PNG.
-    """
+    """Writes a part of a page, its left, top, width and height in pixels, as a PNG."""
     clip = dict(zip(("x", "y", "width", "height"), box, strict=True), scale=1)
     picture = browser.execute_cdp_cmd(
         "Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": clip}
@@ -92,11 +86,7 @@ def draw(browser: webdriver.Chrome) -> None:
 
 
 def single_parts(sizes: dict) -> dict[str, dict]:
-    """Returns the switches of single heads and layers, by what they leave out.
-
-    Args:
-      sizes: of the network, by the names of the Transformer's arguments.
-    """
+    """Returns the switches of single heads and layers, by what they leave out."""
     encoder = [f"encoder.{layer}" for layer in range(1, sizes["num_layers"] + 1)]
     decoder = [f"decoder.{layer}" for layer in range(1, sizes["decoder_layers"] + 1)]
     cross = [f"cross.{layer}" for layer in range(1, sizes["decoder_layers"] + 1)]

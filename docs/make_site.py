@@ -68,10 +68,7 @@ def fence(language: str, code: str) -> str:
 
 
 def output_blocks(outputs: list[dict], picture: str) -> Iterator[str]:
-    """Yields what a cell of a notebook printed and showed, in Markdown.
-
-    `picture` is the beginning of an alternative text.
-    """
+    """Yields what a cell of a notebook printed and showed, in Markdown."""
     for output in outputs:
         data = output.get("data", {})
         if output.get("name") == "stdout":

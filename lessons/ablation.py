@@ -330,11 +330,8 @@ def network(task: Task, ablation: Ablation) -> model.Transformer:
 def fit(network: keras.Model, optimizer: keras.Optimizer, batches: Iterator, steps: int) -> list:
     """Trains a network with the tutorial's step. Returns means of MEASURED_EVERY losses, in nats.
 
-    Args:
-      network: inputs -> logits (B, T, V), and whatever else it returns.
-      optimizer: of its variables.
-      batches: of inputs, and the ids (B, T) to be predicted from them: PAD where none is.
-      steps: number of batches.
+    Batches are inputs of the network, and the ids (B, T) to be predicted from them, PAD where none
+    is. Logits (B, T, V) may not be all that it returns.
     """
     variables = network.trainable_variables
     optimizer.build(variables)

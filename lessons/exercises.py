@@ -63,7 +63,6 @@ def _normal(*shape):
 
 
 def _integers(values):
-    """Returns ids as an array."""
     return np.array(values, np.int32)
 
 
@@ -82,7 +81,6 @@ def _merge(ids, pair, new_id):
 
 
 def _merge_first(ids, pair, new_id):
-    """Returns ids with the first occurrence of a pair merged."""
     for place, neighbors in enumerate(itertools.pairwise(ids)):
         if neighbors == tuple(pair):
             return [*ids[:place], new_id, *ids[place + 2 :]]
@@ -165,7 +163,6 @@ def _own_angles(position, d_model):
 
 
 def _interleaved(even, odd):
-    """Returns the columns of `even` and `odd` by turns."""
     return np.stack([even, odd], axis=-1).reshape(len(even), -1)
 
 
@@ -334,7 +331,6 @@ EXERCISES["look-ahead mask"] = Exercise(
 
 
 def _masks(inp, tar, combine=tf.maximum, cross=None):
-    """Returns the three masks of create_masks with a part changed."""
     look_ahead = model.create_look_ahead_mask(tar.shape[1])  # (T, T)
     combined = combine(model.create_padding_mask(tar), look_ahead)  # (B, 1, T, T)
     source = model.create_padding_mask(inp)  # (B, 1, 1, S)
@@ -815,7 +811,6 @@ def _real_mean(values, real):
 
 
 def _sentence_mean(real, logits):
-    """Returns the mean over sentences of each sentence's mean loss."""
     is_real = tf.cast(real != model.PAD, tf.float32)
     sums = tf.reduce_sum(_losses(real, logits) * is_real, axis=1)
     return tf.reduce_mean(sums / tf.reduce_sum(is_real, axis=1))
@@ -1122,7 +1117,6 @@ def _results(function, arguments, count=1):
 
 
 def _same(results, expected):
-    """Returns whether two lists of arrays hold the same shapes and numbers."""
     return len(results) == len(expected) and all(
         value.shape == right.shape and np.allclose(value, right, **TOLERANCE)
         for value, right in zip(results, expected, strict=True)
@@ -1167,12 +1161,9 @@ def _difference(name, arguments, number, value, right, texts):
 
 
 def verdict(name: str, function: Callable, language: str = "en") -> str:
-    """Returns in words whether a function computes what the exercise asks for.
+    """Returns in words, "en" or "zh", whether a function computes what the exercise asks for.
 
-    Args:
-      name: of the exercise, one of EXERCISES; "-" and "_" count as spaces.
-      function: the reader's.
-      language: "en" or "zh".
+    In its name, "-" and "_" count as spaces.
     """
     texts = TEXTS[language]
     names = {known.replace("-", " "): known for known in EXERCISES}
@@ -1183,7 +1174,6 @@ def verdict(name: str, function: Callable, language: str = "en") -> str:
 
 
 def _compare(name, function, language):
-    """Returns the verdict on a function for the exercise of a name that is known."""
     texts, exercise = TEXTS[language], EXERCISES[name]
     task, hint = getattr(exercise, language), getattr(exercise, f"hint_{language}")
     expected = [_results(exercise.solution, arguments) for arguments in exercise.inputs]

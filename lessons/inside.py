@@ -53,9 +53,8 @@ def merged(tokens: Sequence[str], pair: tuple[str, str]) -> tuple[str, ...]:
 def encoding_steps(word: str, entries: Mapping[str, int]) -> list[tuple[str, ...]]:
     """Returns the tokens of a word after each merge, from its characters to its encoding.
 
-    Args:
-      word: with U+2581 at its beginning, as SentencePiece marks it.
-      entries: of the vocabulary -> their ids; those learned first have the lowest.
+    SentencePiece marks its beginning by U+2581. Entries that were learned first have the lowest
+    ids.
     """
     steps = [tuple(word)]
     while True:
@@ -110,10 +109,7 @@ def draw_map(
 ) -> Path:
     """Draws words as points, one color per group, in a panel for each of several tables.
 
-    Args:
-      path: of the file.
-      panels: by title, vectors (K, D) of all words.
-      groups: words by the name of their group, K in all, in the order of the vectors.
+    `panels` are vectors (K, D) of all words, in the order of the words of all groups.
     """
     figure, all_axes = subplots(1, len(panels), figsize=(7 * len(panels), 6), squeeze=False)
     for axes, (title, vectors) in zip(all_axes[0], panels.items(), strict=True):
@@ -305,13 +301,8 @@ def draw_grid(
 ) -> Path:  # fmt: skip
     """Draws numbers (rows, columns) of at least 0 as a grid of cells, darker where they are larger.
 
-    Args:
-      path: of the file.
-      values: the numbers.
-      rows, columns: their labels.
-      digits: decimals that are written into the cells.
-      limit: the number from which on cells are darkest; None for the largest.
-      axis_texts: title, xlabel, ylabel.
+    From `limit` on cells are darkest; None for the largest number. `axis_texts` are title, xlabel,
+    ylabel.
     """
     figure, axes = subplots(figsize=(0.75 * len(columns) + 2.2, 0.42 * len(rows) + 1.4))
     limit = limit or float(values.max())
@@ -368,12 +359,8 @@ def layer_multiplications(queries: int, keys: int, d_model: int, dff: int) -> in
     """Returns the multiplications of a layer of self-attention and feed-forward network.
 
     Projections of as many queries, keys and values and of the output, scores, weighted values, and
-    two dense layers; without biases, softmax and normalization.
-
-    Args:
-      queries: the positions that are computed.
-      keys: the positions that each attends to.
-      d_model, dff: widths.
+    two dense layers; without biases, softmax and normalization. Each of the queries attends to all
+    keys.
     """
     projections = 4 * queries * d_model**2
     scores_and_values = 2 * queries * keys * d_model
@@ -383,10 +370,7 @@ def layer_multiplications(queries: int, keys: int, d_model: int, dff: int) -> in
 def generation_multiplications(tokens: int, cached: bool, d_model: int, dff: int) -> int:
     """Returns the multiplications of a decoder layer to generate tokens, without cross-attention.
 
-    Args:
-      tokens: their number.
-      cached: keys and values of earlier tokens are kept, so that a step computes one position.
-      d_model, dff: widths.
+    If keys and values of earlier tokens are cached, a step computes one position.
     """
     return sum(
         layer_multiplications(1 if cached else length, length, d_model, dff)

@@ -114,9 +114,7 @@ def translate(student, tokenizer, sentences):
 def translate_all(translate_batch, network, tokenizer, sentences, batch_size):
     """Returns translations of any number of sentences, in their order, by batches of like length.
 
-    Args:
-      translate_batch: `translate`, or that of minimal.py.
-      network: what translates.
+    `translate_batch` is `translate`, or that of minimal.py.
     """
     order = sorted(range(len(sentences)), key=lambda number: len(sentences[number]))
     translations = {}

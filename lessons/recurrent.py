@@ -48,14 +48,10 @@ SIZES = ("num_layers", "d_model", "dff", "num_heads", "vocab_size", "batch_token
 class Recurrent(keras.Model):
     """GRU encoder and decoder, `layers` deep, and an attention vector for each predicted token.
 
-    It offers what `run_demo.Training` asks of a Transformer: `config`,
-    `decoder_output` and `final_layer`.
-
-    Args:
-      width: of the embeddings and of the attention vector, D.
-      units: of each GRU, U.
-      attends: whether the context of a token is a weighted mean of all of the encoder's states, or
-        always its last.
+    It offers what `run_demo.Training` asks of a Transformer: `config`, `decoder_output` and
+    `final_layer`. Embeddings and attention vector have the width D, each GRU has U `units`. If it
+    attends, the context of a token is a weighted mean of all of the encoder's states, else always
+    its last.
     """
 
     def __init__(self, vocab_size, width, units, layers, rate, attends):

@@ -110,11 +110,8 @@ def rotate(x, first=0):
     """Turns dimensions 2k and 2k + 1 of each head, as a point in a plane, by a position's angle.
 
     The angles are those of the sinusoids. The product of a turned query and a turned key depends
-    only on what was turned, and on the distance between their positions.
-
-    Args:
-      x: queries or keys (B, H, L, D / H).
-      first: the position of the first of the L.
+    only on what was turned, and on the distance between their positions. x are queries or keys (B,
+    H, L, D / H), of positions from `first` on.
     """
     positions, depth = first + tf.range(tf.shape(x)[2]), x.shape[-1]
     angles = model.get_angles(positions[:, tf.newaxis], np.arange(0, depth, 2)[np.newaxis], depth)
@@ -210,11 +207,7 @@ def merged(first, second):
 
 
 def combined(names: str) -> Ablation:
-    """Returns the Ablation that makes all changes of "a+b+c"; "llama" stands for those of LLAMA.
-
-    Raises:
-      UserError: there is no such change.
-    """
+    """Returns the Ablation that makes all changes of "a+b+c"; "llama" stands for those of LLAMA."""
     chosen = names.replace("llama", LLAMA).split("+")
     if unknown := {*chosen} - CHANGES.keys():
         raise UserError(f"no variant {min(unknown)!r}: choose from {', '.join(VARIANTS)}, or a+b")
@@ -341,12 +334,8 @@ def generate(
 ) -> np.ndarray:
     """Continues lists of ids up to END, or to `length` tokens. Returns ids (B, length).
 
-    Args:
-      network: a DecoderOnly.
-      begins: lists of ids, which may differ in length.
-      length: of the result; PAD follows END.
-      cache: whether to keep keys and values, or to compute them all anew for each token.
-      choose: logits (B, V) -> ids (B,).
+    PAD follows END. Without a cache, keys and values are computed anew for each token. `choose`:
+    logits (B, V) -> ids (B,).
     """
     given = ablation.padded([ids[:length] for ids in begins], length)
     ids, finished = given[:, :1], np.zeros(len(given), bool)
@@ -444,12 +433,8 @@ def prompted(tokenizer, pair: tuple) -> Prompted:
 def answers(rows: list, width: int, everything: bool = False) -> tuple:
     """Returns inputs (B, width - 1) and the token after each, PAD within the prompt.
 
-    Without loss on the prompt, no part of the network is spent on predicting Portuguese.
-
-    Args:
-      rows: of Prompted.
-      width: tokens, at least those of the longest row.
-      everything: predict the prompt, too.
+    Without loss on the prompt, no part of the network is spent on predicting Portuguese;
+    `everything` predicts it, too.
     """
     inputs, real = next_tokens([[*row.prompt, *row.answer] for row in rows], width)
     if not everything:
@@ -477,10 +462,6 @@ def gaps(ids: np.ndarray, random) -> tuple:
 
     At least one position of a row. (BERT leaves a tenth of the chosen tokens as they are, and
     replaces another tenth by random ones, because no text it is used on has gaps.)
-
-    Args:
-      ids: (B, L).
-      random: a NumPy generator.
     """
     chances = np.where(ids > END, random.random(ids.shape), 2.0)  # neither START, END nor PAD
     is_gap = (chances < MASKED_SHARE) | (chances == chances.min(axis=1, keepdims=True))

@@ -32,11 +32,8 @@ def plan_buckets(
 ) -> Buckets:
     """Returns buckets that hold about the same number of tokens each.
 
-    Args:
-      counts: the number of pairs of each length, 0, 1, ..., not all of them 0.
-      batch_size: pairs of average length per batch.
-      max_buckets: the number of buckets, at most.
-      batch_tokens: tokens per batch, instead of `batch_size`; 0 for none.
+    `counts` are the numbers of pairs of each length, 0, 1, ..., not all of them 0. A batch has
+    `batch_size` pairs of average length, or `batch_tokens` unless that is 0.
     """
     pairs = int(counts.sum())
     tokens_up_to = np.cumsum(counts * np.arange(len(counts)))  # in pairs up to each length
@@ -67,10 +64,8 @@ class EpochPlan(NamedTuple):
 def shuffled(pairs: int, buffer_size: int, seed: int) -> np.ndarray:
     """Returns the numbers of all pairs in random order, (pairs,).
 
-    Args:
-      buffer_size: as many neighboring pairs are shuffled together, for files that are slow to read
-        here and there; 0 for all pairs.
-      seed: of the order.
+    As many neighboring pairs as `buffer_size` are shuffled together, for files that are slow to
+    read here and there; 0 for all pairs.
     """
     # Not numpy's newer Generator, whose results may change with its version: a run is resumed
     # within an epoch.
@@ -116,14 +111,8 @@ def _group(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Groups shuffled pairs by bucket, block by block: sorting all of them takes much memory.
 
-    Args:
-      numbers: of the pairs, shuffled, (pairs,).
-      bucket_of_pair: by number, (pairs,).
-      bucket_pairs: the number of pairs of each bucket, (buckets,).
-      last: ascending places in the grouped order, (batches,).
-
-    Returns:
-      The grouped order (pairs,), and the places in `numbers` of what is at `last`, (batches,).
+    `last` are ascending places in the grouped order, (batches,). Returns this order (pairs,), and
+    the places in `numbers` of what is at `last`, (batches,).
     """
     order, places = np.empty_like(numbers), np.empty_like(last)
     begins = np.cumsum(bucket_pairs) - bucket_pairs  # of what comes next of each bucket
@@ -148,15 +137,10 @@ def plan_epoch(
     buffer_size: int,
     seed: int,
 ) -> EpochPlan:
-    """Returns the plan of an epoch over all pairs.
+    """Returns the plan of an epoch over all pairs, whose buckets are `bucket_of_pair` (pairs,).
 
     All pairs of a batch come from one bucket. A batch comes where its last pair is in the shuffled
     order of all pairs. While it plans, this takes 8 bytes per pair, of which the plan keeps 4.
-
-    Args:
-      bucket_of_pair: the number of the bucket of each pair, (pairs,).
-      buckets: the Buckets.
-      buffer_size, seed: see `shuffled`.
     """
     bucket_pairs = np.bincount(bucket_of_pair, minlength=len(buckets.lengths))
     batches = _divide(bucket_pairs, buckets, seed)

@@ -64,27 +64,14 @@ class Batches:
     can be entered anywhere, and each machine reads its own rows alone. The pairs of a batch do not
     depend on the machine, so that a run can be resumed on another one.
 
-    Args:
-      pairs: pairs of strings; their lengths decide the buckets.
-      tokenizer: a Tokenizer.
-      batch_size: pairs of average length per batch; fewer if longer, more if shorter.
-      max_length: of either side of a pair, in tokens, START and END included; longer ones are
-        dropped.
-      replicas: devices that share a batch; its rows are padded to a multiple of them.
-      folder: for the ids; None for a temporary one, which is removed when the program ends.
-      max_buckets: the number of buckets, at most.
-      batch_tokens: tokens per batch, instead of `batch_size`; 0 for none.
+    A batch has `batch_size` pairs of average length, or `batch_tokens` unless that is 0; its rows
+    are padded to a multiple of `replicas`, the devices that share it. Pairs of which a side is
+    longer than `max_length`, START and END included, are dropped. The ids are kept in a `folder`,
+    or a temporary one. A UserError says that no pair is left, or that the ids cannot be written.
 
-    Attributes:
-      counts: the number of training pairs of each length up to `max_length`.
-      dropped_counts: the number of dropped pairs, by length; pairs of more than MAX_SOURCE_TOKENS
-        may count as shorter ones.
-      kept, dropped: numbers of training pairs, of the latter those that are too long.
-      empty: the number of pairs that are dropped because a side of theirs is empty, or blank.
-      buckets: the Buckets.
-
-    Raises:
-      UserError: no pair is left, or the ids cannot be written.
+    `counts` are the numbers of training pairs of each length up to `max_length`, and
+    `dropped_counts` those of dropped ones by length, where pairs of more than MAX_SOURCE_TOKENS may
+    count as shorter ones; `kept` and `dropped` are their sums. `empty` pairs have a blank side.
     """
 
     def __init__(
@@ -121,7 +108,6 @@ class Batches:
         self.bucket_of_pair = np.searchsorted(self.buckets.lengths, lengths).astype(np.uint8)
 
     def _without_pairs(self, max_length: int) -> UserError:
-        """Returns the UserError of text of which no pair is left."""
         if not self.dropped:
             return UserError(
                 f"each of the {self.empty} training pairs has an empty side; name text and its "
@@ -165,12 +151,9 @@ class Batches:
         would move the weights as far as a step on a full batch. (On Multi30k that cost 0.02 nats of
         validation loss.) Which pairs these are changes with the seed.
 
-        Args:
-          buffer_size: as many neighboring pairs are shuffled together; 0 for all pairs.
-          seed: of the order.
-          first: the number of batches that are left out at the beginning.
-          shares: the numbers of the replicas whose shares (B / replicas, L), (B / replicas, L) of
-            each batch are read, one after the other; None for whole batches.
+        The batches before number `first` are left out. `shares` are the numbers of the replicas
+        whose shares (B / replicas, L), (B / replicas, L) of each batch are read, one after the
+        other; None for whole batches.
         """
         plan = plan_epoch(self.bucket_of_pair, self.buckets, buffer_size, seed)
         rows = -(-np.array(self.buckets.rows) // self.replicas)  # of a share, by bucket
@@ -204,11 +187,6 @@ def evaluation_batches(
 
     Padded to the longest pair of the batch, and with rows of padding to a multiple of `replicas`.
     Sentences are truncated to MAX_SOURCE_TOKENS, as the translator does.
-
-    Args:
-      pairs: pairs of strings.
-      tokenizer: a Tokenizer.
-      replicas: devices that share a batch.
     """
     ids = truncated_ids(pairs, tokenizer)
     side_tokens = np.diff(ids.offsets).reshape(-1, 2)  # (pairs, 2)
@@ -240,11 +218,7 @@ def truncated_ids(pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer) -> Fla
 
 
 def by_length(lengths: np.ndarray) -> list[list[int]]:
-    """Returns the numbers of pairs, in batches of pairs of similar length.
-
-    Args:
-      lengths: of the pairs, in tokens, (pairs,).
-    """
+    """Returns the numbers of pairs in batches, by their lengths in tokens, (pairs,)."""
     sizes = [EVALUATION_TOKENS // length for length in EVALUATION_LENGTHS] + [1]
     waiting: list[list[int]] = [[] for _ in sizes]
     batches = []
@@ -276,13 +250,7 @@ def training_batches(
     replicas: int = 1,
     folder: Path | None = None,
 ) -> Batches:
-    """Returns the Batches of a run.
-
-    Args:
-      options: of the run.
-      corpus: a corpora.Corpus.
-      tokenizer, replicas, folder: see Batches.
-    """
+    """Returns the Batches of a run."""
     return Batches(
         corpus.train, tokenizer, options.batch_size, options.max_length, replicas, folder,
         MAX_COMPILED_BUCKETS if options.xla == "on" else MAX_BUCKETS, options.batch_tokens,

@@ -39,12 +39,7 @@ MAX_WORD = 8  # letters between two spaces, on average, of a text that has space
 
 
 def usual(texts: Sequence[str], language: str | None = None) -> str:
-    """Returns the tokenizer that is usual for a text, whether it is installed or not.
-
-    Args:
-      texts: lines, as strings.
-      language: the code of their language, such as "zh"; None if unknown.
-    """
+    """Returns the tokenizer that is usual for a text, whether it is installed or not."""
     if language and primary(language) in LANGUAGES:
         return LANGUAGES[primary(language)]
     lines = texts[:SAMPLE_LINES]
@@ -68,12 +63,7 @@ def is_installed(name: str) -> bool:
 
 
 def choose(name: str, texts: Sequence[str], language: str | None = None) -> str:
-    """Returns the tokenizer for a text: `name`, unless that is "auto".
-
-    Args:
-      name: a value of params.TOKENIZE.
-      texts, language: see `usual`.
-    """
+    """Returns the tokenizer for a text: `name`, of params.TOKENIZE, unless that is "auto"."""
     if name != AUTO:
         return name
     best = usual(texts, language)
@@ -83,8 +73,7 @@ def choose(name: str, texts: Sequence[str], language: str | None = None) -> str:
 def resolve(name: str, texts: Sequence[str], language: str | None = None) -> str:
     """Returns what `choose` does, and says what the user may want to change.
 
-    Raises:
-      UserError: the tokenizer is not installed.
+    A UserError if the tokenizer is not installed.
     """
     chosen = choose(name, texts, language)
     if name == AUTO:

@@ -83,12 +83,6 @@ def read(paths: Sequence[str | Path], selection: Selection = files.WHOLE_FILE) -
 
     Empty lines of a file of pairs are no pairs. Where one of two aligned files is longer, its last
     rows have one cell.
-
-    Args:
-      paths, selection: see `files.read_pairs`.
-
-    Raises:
-      UserError: a file cannot be read, or they are neither.
     """
     files.check_one_corpus(paths)
     read_lines = lenient_reader(selection)
@@ -163,18 +157,15 @@ def _is_quoted(pair: TextPair) -> bool:
 
 
 def _differs_in_length(pair: TextPair) -> bool:
-    """Returns whether one side is more than MAX_RATIO times as long as the other."""
     short, long = sorted(pair.lengths)
     return long > MAX_RATIO * short + RATIO_MARGIN
 
 
 def _has_span_of(pair: TextPair, kinds: set[str]) -> bool:
-    """Returns whether a side has a Span of one of `kinds`."""
     return any(span.kind in kinds for spans in pair.spans for span in spans)
 
 
 def _differs_in_spans(pair: TextPair) -> bool:
-    """Returns whether the sides have different Spans, numbers apart."""
     source, target = (
         sorted(span.original for span in spans if span.kind in MARKUP_KINDS) for spans in pair.spans
     )
@@ -182,7 +173,6 @@ def _differs_in_spans(pair: TextPair) -> bool:
 
 
 def _differs_in_numbers(pair: TextPair) -> bool:
-    """Returns whether the sides have different groups of digits."""
     source, target = (sorted(NUMBER.findall(with_common_digits(text))) for text in pair.normal)
     return source != target
 
@@ -240,12 +230,10 @@ def _has_controls(pair: TextPair) -> bool:
 class Checker:
     """Finds the PROBLEMS of pairs, one after the other.
 
-    Args:
-      sample: Rows by which the script of each side is decided, and what lengths are usual.
-      test_sources: hashes of the lines of the test text; see `source_hashes`.
-      languages: recognizes lines in another language; None if languages are not checked.
-      seen: pairs of other corpora, which this one may not repeat either; they are added to.
-      dropped: problems for which a pair is left out: another one does not repeat it then.
+    A sample of Rows decides the script of each side, and what lengths are usual. `test_sources` are
+    hashes of the lines of the test text. Pairs of other corpora in `seen` may not be repeated
+    either; this one's are added. Another pair does not repeat one that is left out, for one of the
+    problems in `dropped`.
     """
 
     def __init__(
@@ -270,11 +258,7 @@ class Checker:
         }
 
     def problems(self, columns: list[str]) -> tuple[list[str], list[str]]:
-        """Returns the names of the problems of a pair, and its source and target as strings.
-
-        Args:
-          columns: the cells of a Row.
-        """
+        """Returns the names of the problems of the cells of a Row, and its source and target."""
         texts = [without_surrogates(column).strip() for column in columns]
         if len(texts) != 2 or any(re.search("[\t\r\n]", text) for text in texts):
             return ["columns"], [*texts, "", ""][:2]
@@ -287,7 +271,6 @@ class Checker:
         return [name for name in PROBLEMS if name in problems], texts
 
     def _is_in_other_script(self, pair: TextPair) -> bool:
-        """Returns whether a side has another script than is usual there."""
         scripts = map(main_script, pair.normal)
         return any(
             script not in (None, usual)
@@ -316,13 +299,7 @@ class Report:
         self.examples: dict[str, list[tuple[Any, ...]]] = collections.defaultdict(list)
 
     def add(self, number: int, names: Sequence[str], texts: Sequence[str]) -> None:
-        """Takes a pair.
-
-        Args:
-          number: of its line, row or unit.
-          names: of its problems.
-          texts: its source and its target.
-        """
+        """Takes a pair, the number of its line, row or unit, and the names of its problems."""
         self.pairs += 1
         self.clean += HARMLESS.issuperset(names)
         for words, text in zip(self.words, texts, strict=True):

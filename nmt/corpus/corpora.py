@@ -126,15 +126,9 @@ def held_out_numbers(dataset: Dataset, parts: int, seed: int, side: int) -> list
 def hold_out(dataset: Dataset, parts: int, seed: int, side: int = 0) -> list[Dataset]:
     """Splits a seeded 2% (at least 1 pair, about 1,000 at most) off `dataset`, `parts` times.
 
-    A part is larger only if there are few sources, with many pairs each. No source is in two of the
-    results: what is translated otherwise in each of its pairs would be known from training.
-
-    Args:
-      dataset: of known length, always in the same order.
-      side: of a pair that is its source, 0 or 1.
-
-    Returns:
-      A list of 1 + `parts` datasets: what remains, then each part.
+    A part is larger only if there are few sources, with many pairs each. No source, the `side` 0 or
+    1 of a pair, is in two of the results: what is translated otherwise in each of its pairs would
+    be known from training. Returns what remains, then each part.
     """
     if not parts:
         return [dataset]
@@ -150,21 +144,12 @@ def hold_out(dataset: Dataset, parts: int, seed: int, side: int = 0) -> list[Dat
 def _read_part(
     dataset: Dataset, part_of: Mapping[int, int], part: int
 ) -> Iterator[tuple[str, str]]:
-    """Yields the pairs of a dataset that are in a part.
-
-    Args:
-      part_of: the part of pairs by their number; others are in part 0.
-      part: its number.
-    """
+    """Yields the pairs of a dataset that are in a part; those not in `part_of` are in part 0."""
     return (pair for number, pair in enumerate(dataset) if part_of.get(number, 0) == part)
 
 
 def complete(name: str, splits: dict[str, Dataset], seed: int, side: int = 0) -> Corpus:
-    """Returns the Corpus of `splits`, datasets by name; missing ones are held out of training.
-
-    Args:
-      side: see `hold_out`.
-    """
+    """Returns the Corpus of `splits`, datasets by name; missing ones are held out of training."""
     missing = [split for split in ("validation", "test") if split not in splits]
     pairs = len(splits["train"])
     train, *held_out_pairs = hold_out(splits["train"], len(missing), seed, side)
@@ -180,12 +165,7 @@ def complete(name: str, splits: dict[str, Dataset], seed: int, side: int = 0) ->
 def warn_of_both_directions(
     train: Sequence[files.Group], directions: Sequence[Pair | None]
 ) -> None:
-    """Logs that training files are in both directions of two languages; tags may tell them apart.
-
-    Args:
-      train: groups of files.
-      directions: the languages of each; None if they are unknown.
-    """
+    """Logs that training files are in both directions of two languages: tags may help."""
     by_direction = dict(zip(directions, train, strict=True))
     for direction, group in by_direction.items():
         if not direction:
@@ -201,12 +181,9 @@ def warn_of_both_directions(
 def check_direction(
     group: files.Group, directions: Sequence[Pair | None], selection: Selection
 ) -> None:
-    """Raises a UserError if files are in the other direction than all training files.
+    """Raises a UserError if a group is in the other direction than all training files.
 
-    Args:
-      group: files to validate or to score.
-      directions: the languages of each group of training files; None if they are unknown.
-      selection: which two sides of files of pairs are meant.
+    Those are in `directions`, None where they are unknown.
     """
     here, there = files.languages_of(group.paths, selection), directions[0]
     if not here or not there or len({*directions}) > 1:
@@ -220,11 +197,7 @@ def check_direction(
 
 
 def check_directions(source: CorpusSource) -> None:
-    """Compares the languages that the files of a source name.
-
-    Raises:
-      UserError: held-out files are in the other direction than all training files.
-    """
+    """Raises a UserError if held-out files are in the other direction than all training files."""
     selection, groups = source.selection, files.grouped(source.training_files)
     directions = [files.languages_of(group.paths, selection) for group in groups]
     warn_of_both_directions(groups, directions)
@@ -235,15 +208,8 @@ def check_directions(source: CorpusSource) -> None:
 def from_files(source: CorpusSource, seed: int, only: str | None = None) -> Corpus:
     """Returns the Corpus of a source of files; what it names no files for is held out.
 
-    Its sides are in the order of the files.
-
-    Args:
-      source: the CorpusSource.
-      seed: of the pairs that are held out.
-      only: the split that is needed; others are not loaded if it has files of its own.
-
-    Raises:
-      UserError: a file that cannot be read, is empty, or is not parallel text.
+    Its sides are in the order of the files. If `only` names a split that has files of its own,
+    others are not loaded.
     """
     train, selection = source.training_files, source.selection
     named = {"train": train, "validation": source.valid, "test": source.test}
@@ -275,7 +241,6 @@ def sentences_to_try(name: str) -> list[str]:
 
 
 def _of_tensors(tensors: "tf.data.Dataset") -> Dataset:
-    """Returns the Dataset of pairs of string tensors."""
     from nmt.corpus.autotuning import without_autotuning
 
     chunks = without_autotuning(tensors.batch(CHUNK))
@@ -289,11 +254,7 @@ def _of_tensors(tensors: "tf.data.Dataset") -> Dataset:
 
 
 def load_tfds(name: str, seed: int, side: int = 0) -> Corpus:
-    """Returns the Corpus of a TFDS translation dataset, which is downloaded if necessary.
-
-    Raises:
-      UserError, ConnectionError: as `downloads.parallel_text`.
-    """
+    """Returns the Corpus of a TFDS translation dataset, which is downloaded if necessary."""
     import tensorflow_datasets as tfds
 
     builder = downloads.parallel_text(name)
@@ -314,16 +275,10 @@ def load_tfds(name: str, seed: int, side: int = 0) -> Corpus:
 def load_corpus(
     source: CorpusSource, seed: int, may_fall_back: bool = False, only: str | None = None
 ) -> Corpus:
-    """Returns the Corpus of a source.
+    """Returns the Corpus of a source: of it, perhaps, `only` a split.
 
-    Args:
-      source: the CorpusSource.
-      seed: of the pairs held out if there is no validation or test split.
-      may_fall_back: use the bundled corpus if a download fails.
-      only: the split that is needed; others may be left out.
-
-    Raises:
-      UserError: the corpus is not available, or is not parallel text.
+    If it may fall back, the bundled corpus takes the place of a download that fails. A UserError
+    says that it is not available, or is no parallel text.
     """
     corpus = load_forward(source, seed, may_fall_back, only)
     if not source.reverse:

@@ -22,12 +22,7 @@ CHUNK = 1024  # pairs, in which several corpora are mixed
 
 
 class Dataset:
-    """Pairs of strings, always in the same order.
-
-    Args:
-      read: returns an iterator of all pairs, each time that it is called.
-      length: the number of pairs.
-    """
+    """Pairs of strings, always in the same order: `read` returns an iterator at each call."""
 
     def __init__(self, read: Callable[[], Iterator[tuple[str, str]]], length: int):
         self._read, self._length = read, length
@@ -56,11 +51,7 @@ class Dataset:
 
 
 def copied(path: str | Path, lines: Iterable[str]) -> str:
-    """Writes `lines` (strings) of a file to a temporary one. Returns its path.
-
-    Raises:
-      UserError: there is no space for it.
-    """
+    """Writes lines to a temporary file. Returns its path; a UserError if there is no space."""
     try:
         copy = tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8", newline="\n")  # noqa: SIM115
         COPIES.append(copy)
@@ -86,11 +77,7 @@ def read_copy(path: str) -> Iterator[tuple[str, str]]:
 def checked_dataset(
     paths: Sequence[str | Path], selection: Selection = files.WHOLE_FILE
 ) -> Dataset:
-    """Reads the files through once. Returns their pairs.
-
-    Args:
-      paths, selection: see `files.read_pairs`.
-    """
+    """Reads the files through once. Returns their pairs."""
     for path in paths:
         files.check_is_stored(path)
     read = functools.partial(files.read_pairs, paths, selection)
@@ -105,15 +92,9 @@ def checked_dataset(
 def unchanged_pairs(
     read: Callable[[], Iterator[tuple[str, str]]], pairs: int, paths: Sequence[str | Path]
 ) -> Iterator[tuple[str, str]]:
-    """Yields the pairs of files that were read through once.
+    """Yields the pairs of files that were read through once, and held so many pairs then.
 
-    Args:
-      read: returns an iterator of the pairs.
-      pairs: their number, at that time.
-      paths: of the files.
-
-    Raises:
-      FileChangedError: the files cannot be read any more, or hold more or fewer pairs.
+    A FileChangedError if they cannot be read any more, or hold more or fewer.
     """
     number = 0
     try:
@@ -155,11 +136,6 @@ def mixed(datasets: Sequence[Dataset]) -> Dataset:
 
 
 def text_dataset(names: Sequence[str | Path], selection: Selection = files.WHOLE_FILE) -> Dataset:
-    """Returns the pairs of files as one data set; those of a group are repeated by its weight.
-
-    Args:
-      names: of files, see `files.grouped`.
-      selection: which two sides of files of pairs are meant.
-    """
+    """Returns the pairs of files as one data set; those of a group are repeated by its weight."""
     groups = files.grouped(names)
     return mixed([checked_dataset(group.paths, selection).repeat(group.weight) for group in groups])

@@ -45,10 +45,8 @@ def probe(urls: Sequence[str]) -> None:
 def parallel_text(name: str) -> "DatasetBuilder":
     """Returns the TFDS builder of a translation dataset, downloaded and prepared if necessary.
 
-    Raises:
-      UserError: TFDS has no such dataset, or cannot prepare it, or it is no parallel text.
-      ConnectionError: it is not on this machine and cannot be downloaded.
-      OSError: it cannot be written.
+    A UserError says that there is no such dataset, that it is no parallel text or cannot be
+    prepared; a ConnectionError that it is not on this machine and cannot be downloaded.
     """
     import requests
     import tensorflow_datasets as tfds

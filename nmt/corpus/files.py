@@ -67,11 +67,7 @@ class WeightedFile(NamedTuple):
 
 
 def weighted(name: str | Path) -> WeightedFile:
-    """Splits "a.tsv:2" into a path and its weight, which is 1 unless given.
-
-    Raises:
-      UserError: the weight is not a whole number, or out of its range.
-    """
+    """Splits "a.tsv:2" into a path and its weight, 1 unless given; a UserError if it is wrong."""
     path, colon, weight = str(name).rpartition(":")
     version = re.fullmatch(r"\d+\.\d+\.\d+", weight)  # of a data set: name:1.0.0
     if not colon or version or is_file(name) or not re.fullmatch(r"[-+.\d]+", weight):
@@ -86,12 +82,8 @@ def weighted(name: str | Path) -> WeightedFile:
 def grouped(names: Sequence[str | Path]) -> list[Group]:
     """Returns a Group for each file of pairs, and for each two others: a source and its target.
 
-    Args:
-      names: of files, each perhaps with a weight, as in "a.tsv:2"; of two files, either may have
-        it. A single file is one of pairs, by default a .tsv.
-
-    Raises:
-      UserError: a source file has no target file, or they have different weights.
+    Of two files, either may have the weight. A single file is one of pairs, by default a .tsv. A
+    UserError says that a source has no target, or another weight.
     """
     groups, waiting = [], [weighted(name) for name in names]
     while waiting:
@@ -210,12 +202,7 @@ def check_one_corpus(paths: Sequence[str | Path]) -> None:
 def read_pairs(
     paths: Sequence[str | Path], selection: Selection = WHOLE_FILE
 ) -> Iterator[tuple[str, str]]:
-    """Returns an iterator of the (source, target) pairs of a file of pairs, or of aligned files.
-
-    Args:
-      paths: of the file, or of the source and the target file.
-      selection: which two sides of a file of pairs are meant.
-    """
+    """Returns an iterator of the (source, target) pairs of a file of pairs, or of aligned files."""
     check_one_corpus(paths)
     if len(paths) == 1:
         return read_table(paths[0], selection)
@@ -225,8 +212,7 @@ def read_pairs(
 def languages_of(paths: Sequence[str | Path], selection: Selection = WHOLE_FILE) -> Pair | None:
     """Returns the languages of the files of a corpus, by what they hold or by their names.
 
-    Args:
-      paths, selection: see `read_pairs`. Languages that it names are those of the corpus.
+    Languages that the selection names are those of the corpus.
     """
     if selection.languages:
         return selection.languages
@@ -242,12 +228,7 @@ def languages_of(paths: Sequence[str | Path], selection: Selection = WHOLE_FILE)
 def read_references(
     paths: Sequence[str | Path], selection: Selection = WHOLE_FILE
 ) -> Iterator[tuple[str, ...]]:
-    """Returns an iterator of a source and its references, one or more, from files.
-
-    Args:
-      paths: a file of pairs, or a source file and one or more files of references.
-      selection: which two sides of a file of pairs are meant.
-    """
+    """Returns an iterator of a source and its references, from a file of pairs or several files."""
     if len(paths) <= 2:
         return read_pairs(paths, selection)
     source, reference, *references = map(kind, paths)

@@ -17,11 +17,7 @@ MEDIAN_TO_DEVIATION = 1.4826  # from median to standard deviation, of a normal d
 
 
 class Lengths:
-    """The lengths of sources and targets, in characters, that are usual in a text.
-
-    Args:
-      pairs: (source, target) of a sample, as strings.
-    """
+    """The lengths of sources and targets, in characters, that are usual in a sample of a text."""
 
     def __init__(self, pairs: Iterable[Sequence[str]]):
         lengths = [(len(source), len(target)) for source, target in pairs if source and target]

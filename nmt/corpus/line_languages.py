@@ -37,14 +37,7 @@ SIMILAR_LANGUAGES = [  # whose lines are taken for each other
 
 
 class LineLanguages:
-    """Recognizes lines that are in another language than their side.
-
-    Args:
-      languages: the codes of both sides.
-
-    Raises:
-      UserError: the package is not installed.
-    """
+    """Recognizes lines that are in another language than their side."""
 
     def __init__(self, languages: Pair):
         if not is_installed():
@@ -82,11 +75,7 @@ def check_temporary_folder() -> None:
 
 
 def load_identifier() -> LanguageIdentifier:
-    """Returns what recognizes languages. The first call takes half a second; others wait for it.
-
-    Raises:
-      UserError: the temporary folder is full.
-    """
+    """Returns what recognizes languages. The first call takes half a second; others wait for it."""
     with LOADING:
         return _load_identifier()
 
@@ -111,11 +100,6 @@ def is_installed() -> bool:
 
 
 def _taken_for(language: str, labels: Sequence[str]) -> set[str]:
-    """Returns what lines of a language may be taken for, itself among it; nothing if unknown.
-
-    Args:
-      language: its code.
-      labels: the languages that are recognized.
-    """
+    """Returns what lines of a language may be taken for, itself among it; nothing if unknown."""
     similar = {language}.union(*(group for group in SIMILAR_LANGUAGES if language in group))
     return similar | {NO_LANGUAGE} if similar & {*labels} else set()

@@ -27,19 +27,12 @@ class Split(NamedTuple):
 
 
 def split_by_time(pairs: Iterable[KeptPair], newest: int) -> Split:
-    """Returns the pairs of the sources that came last, and those of all others.
+    """Returns the pairs of the `newest` sources, and those of all others.
 
-    Of several targets of a source, the newest counts. The first one decides when the source came:
-    a source that was once among the earlier ones stays there, whatever is added later. Pairs
-    without a time come before all that have one; of the same time, those of the highest weight
-    come last, and count; else they come in their order.
-
-    Args:
-      pairs: in any order of time.
-      newest: how many sources are held out.
-
-    Raises:
-      UserError: there are not more sources than that.
+    Of several targets of a source, the newest counts. The first one decides when the source came: a
+    source that was once among the earlier ones stays there, whatever is added later. Pairs without
+    a time come before all that have one; of the same time, those of the highest weight come last,
+    and count; else they come in their order. A UserError if no source is left.
     """
     targets: dict[str, KeptPair] = {}
     total = 0

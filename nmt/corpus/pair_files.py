@@ -19,12 +19,7 @@ WritePair = Callable[[str, str], None]  # of a source and a target, without tabs
 
 
 def check_names(paths: Sequence[str], flag: str = "--to") -> None:
-    """Raises a UserError unless pairs can be written to files of such names.
-
-    Args:
-      paths: of the files.
-      flag: that names them.
-    """
+    """Raises a UserError unless pairs can be written to the files that a flag names."""
     named = f"{flag} {' '.join(paths)}"
     if len(paths) > 2 or is_one_of(paths[0], paths[1:]):
         raise UserError(f"{named}: name one .tsv or .tmx, or a source and a target file")
@@ -44,14 +39,9 @@ def is_one_of(path: str, paths: Iterable[str]) -> bool:
 def new_pairs(paths: Sequence[str], pair: Pair | None, flag: str = "--to") -> Iterator[WritePair]:
     """Yields what writes a pair to new files, which appear when the block ends without an error.
 
-    Args:
-      paths: of a .tsv or .tmx, or of a source and a target file; each may end in .gz.
-      pair: the languages, which a .tmx names; None if unknown.
-      flag: that names the files.
-
-    Raises:
-      UserError: a file cannot be written, or the languages of a .tmx are unknown. From what writes:
-        a ValueError for a character that the format lacks.
+    They are a .tsv or .tmx, or a source and a target file; each may end in .gz. A UserError says
+    that one cannot be written, or that the languages of a .tmx are unknown. What writes raises a
+    ValueError for a character that the format lacks.
     """
     check_names(paths, flag)
     is_tmx = files.kind(paths[0]).lower() == "tmx"
@@ -69,7 +59,6 @@ def new_pairs(paths: Sequence[str], pair: Pair | None, flag: str = "--to") -> It
 
 @contextlib.contextmanager
 def _new_text_file(path: str) -> Iterator[TextIO]:
-    """Yields a new text file, compressed if its name ends in .gz; see output.new."""
     write = gzip.open if path.endswith(GZIP) else open
     with (
         output.new(path) as unfinished,

@@ -54,12 +54,7 @@ def id_type(vocab_size: int) -> tf.DType:
 def read_in_graph(
     tokens: tf.Tensor, offsets: tf.Tensor, numbers: tf.Tensor
 ) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
-    """Returns sources and targets (pairs, ragged) of int32.
-
-    Args:
-      tokens, offsets: see FlatIds.
-      numbers: of the pairs, (pairs,) of int64, in the order in which they were written.
-    """
+    """Returns sources and targets (pairs, ragged) of int32, by numbers of pairs (pairs,)."""
 
     def side(place: int) -> tf.RaggedTensor:  # 0 for the source, 1 for the target
         begin = tf.gather(offsets, 2 * numbers + place)  # (pairs,)
@@ -73,18 +68,9 @@ def read_in_graph(
 
 
 class PairStore:
-    """Pairs of ids on disk.
+    """Pairs of ids on disk, where they replace older ones; without a folder, in a temporary one.
 
-    Args:
-      chunks: of pairs.
-      vocab_size: ids are less than it.
-      folder: where the files are written, and replace older ones; None for a temporary folder.
-
-    Attributes:
-      pairs: the number of pairs.
-
-    Raises:
-      UserError: the files cannot be written.
+    A UserError if they cannot be written.
     """
 
     def __init__(self, chunks: Iterable[PairIds], vocab_size: int, folder: Path | None = None):
@@ -104,7 +90,6 @@ class PairStore:
             ) from None
 
     def _write(self, chunks: Iterable[PairIds]) -> tuple[int, int]:
-        """Writes both files. Returns the numbers of pairs and of tokens."""
         pairs, tokens = 0, 0
         with self._token_path.open("wb") as token_file, self._offset_path.open("wb") as offset_file:
             for chunk in chunks:
@@ -116,11 +101,7 @@ class PairStore:
         return pairs, tokens
 
     def read_in_graph(self, numbers: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
-        """Returns sources and targets (pairs, ragged) of int32.
-
-        Args:
-          numbers: of the pairs, (pairs,) of int64, in the order in which they were written.
-        """
+        """Returns sources and targets (pairs, ragged) of int32, by their numbers (pairs,)."""
         tokens = _mapped(self._token_path, self._id_type, self._tokens)
         offsets = _mapped(self._offset_path, tf.int64, 2 * self.pairs + 1)
         return read_in_graph(tokens, offsets, numbers)

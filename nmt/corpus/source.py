@@ -25,11 +25,7 @@ REVERSED = ", reversed"  # ends the name of a corpus whose targets are translate
 
 @dataclasses.dataclass(frozen=True)
 class CorpusSource:
-    """Where the text of a corpus comes from: a data set, or files by split.
-
-    Raises:
-      UserError: it names neither a data set nor files, or both.
-    """
+    """Where the text of a corpus comes from: a data set, or files by split."""
 
     dataset: str | None = None  # a TFDS name, one of BUILT_IN_CORPORA or a file of pairs
     train: tuple[str, ...] = ()  # files, see `files.grouped`
@@ -49,11 +45,7 @@ class CorpusSource:
 
     @classmethod
     def from_json(cls, content: object) -> CorpusSource:
-        """Returns the source that `to_json` wrote.
-
-        Raises:
-          UserError: `content` is not one; the message does not name the file.
-        """
+        """Returns the source that `to_json` wrote; the UserError does not name the file."""
         if not isinstance(content, dict) or not _is_valid(content):
             raise UserError("corpus names neither a data set nor files")
         fields: dict[str, Any] = {
@@ -126,7 +118,7 @@ class CorpusSource:
         valid: Sequence[str] | None = None,
         test: Sequence[str] | None = None,
     ) -> CorpusSource:
-        """Returns the source with other files of the splits for which some are named.
+        """Returns the source with other files of some splits.
 
         Training files stand in place of a data set.
         """
@@ -139,10 +131,7 @@ class CorpusSource:
         )
 
     def with_known_languages(self) -> CorpusSource:
-        """Returns the source with its languages, if they are known.
-
-        They are those that it names, or a built-in corpus has; or else those of its files.
-        """
+        """Returns the source with its languages, if known; those of its files come last."""
         if self.languages:
             return self
         pair = self._find_languages()
@@ -150,7 +139,6 @@ class CorpusSource:
         return dataclasses.replace(self, languages=codes[::-1] if self.reverse else codes)
 
     def _find_languages(self) -> Pair | None:
-        """Returns the languages of the data set or of the files, in their order."""
         if self.dataset in BUILT_IN_LANGUAGES:
             return BUILT_IN_LANGUAGES[self.dataset]
         if self.dataset and not self.is_of_files:
@@ -164,7 +152,6 @@ class CorpusSource:
 
 
 def _is_valid(content: dict[str, Any]) -> bool:
-    """Returns whether each value of a source in JSON is of the type of its field."""
     defaults = {field.name: field.default for field in dataclasses.fields(CorpusSource)}
     return all(
         name in defaults and _is_of_type(value, defaults[name]) for name, value in content.items()
@@ -172,7 +159,6 @@ def _is_valid(content: dict[str, Any]) -> bool:
 
 
 def _is_of_type(value: object, default: object) -> bool:
-    """Returns whether a value in JSON is of the type that a field with this default has."""
     if isinstance(default, bool):
         return isinstance(value, bool)
     if isinstance(default, tuple):

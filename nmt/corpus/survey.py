@@ -19,13 +19,10 @@ class Survey(NamedTuple):
 
 
 def survey(corpus: Corpus, sample: NumberCount | None = None) -> Survey:
-    """Reads each split of a corpus once. Returns the Survey.
+    """Reads each split of a corpus, all of them loaded, once. Returns the Survey.
 
-    Pairs are compared in the spelling in which they are trained on; equal ones count once.
-
-    Args:
-      corpus: a Corpus, of which all splits are loaded.
-      sample: to which all pairs of the training text are added; None if none is needed.
+    Pairs are compared in the spelling in which they are trained on; equal ones count once. All
+    pairs of the training text are added to the sample, if there is one.
     """
     digests = {split: hashlib.sha256() for split in ("train", "validation", "test")}
     validation = set(_read(corpus.validation, digests["validation"]))

@@ -13,15 +13,7 @@ def train_tokenizer(
     words_per_piece: int = params.WORDS_PER_PIECE,
     symbols: str = "",
 ) -> bytes:
-    """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes.
-
-    Args:
-      pairs: the Dataset.
-      vocab_size, pieces, words_per_piece, symbols: see `learn_vocabulary`.
-
-    Raises:
-      UserError: see `learn_vocabulary`.
-    """
+    """Learns a vocabulary from both sides of `pairs`. Returns SentencePiece's model as bytes."""
     sample = LineSample()
     for pair in trained_on(pairs):
         sample.add(*pair)

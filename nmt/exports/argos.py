@@ -18,13 +18,8 @@ ARGOS_VERSION = "1.9"  # the oldest that reads this form of a package
 def write(path: Path, export: Export) -> None:
     """Writes a package: a CTranslate2 model, the vocabulary, and the languages.
 
-    Sentences are split by Argos itself, which gets its models for that from the network.
-
-    Argos Translate replaces a package by one of a later version.
-
-    Raises:
-      UserError: as for CTranslate2; or the path does not end in .argosmodel; or there are no two
-        languages.
+    Sentences are split by Argos itself, which gets its models for that from the network. It
+    replaces a package by one of a later version.
     """
     if path.suffix != ".argosmodel":
         raise UserError(f"--to {path}: a package for Argos Translate must end in .argosmodel")

@@ -37,15 +37,8 @@ def transformer_spec(
 ) -> TransformerSpec:
     """Returns the specification of an autoregressive Transformer, validated.
 
-    Its attention is the mean of all heads of the last layer.
-
-    Args:
-      transformer: a Transformer.
-      tokenizer: the Tokenizer of it, whose entries are the vocabulary.
-      max_tokens: of a source or a translation: the length of the table of positions.
-
-    Raises:
-      UserError: the package ctranslate2 is not installed.
+    Its attention is the mean of all heads of the last layer. `max_tokens`, of a source or a
+    translation, is the length of the table of positions.
     """
     try:
         from ctranslate2.specs import TransformerSpec
@@ -128,7 +121,6 @@ def _set_norm(spec: LayerSpec, layer: keras.layers.LayerNormalization) -> None:
 
 
 def _set_vocabulary(spec: TransformerSpec, tokenizer: Tokenizer) -> None:
-    """Registers the entries, and what begins and ends a source and a translation."""
     target = tokenizer.target
     vocabulary = target.tokens(range(target.vocab_size))
     spec.register_source_vocabulary(tokenizer.tokens(range(tokenizer.vocab_size)))
@@ -144,9 +136,6 @@ def write(path: Path, export: Export) -> None:
     """Writes a CTranslate2 model, with vocabulary and the run's SentencePiece models.
 
     Its sources and targets have at most MAX_TOKENS tokens.
-
-    Raises:
-      UserError: the package ctranslate2 is not installed.
     """
     spec = transformer_spec(export.transformer, export.tokenizer)
     spec.optimize(export.quantization)
@@ -169,11 +158,7 @@ def write_tokenizer(folder: Path, tokenizer: Tokenizer) -> None:
 
 
 def save(path: Path, transformer: Transformer, tokenizer: Tokenizer) -> None:
-    """Writes a folder for decoding/engines/ctranslate2.py, which gives START and END of sources.
-
-    Raises:
-      UserError: the package ctranslate2 is not installed, or the folder cannot be written.
-    """
+    """Writes a folder for decoding/engines/ctranslate2.py, which gives START and END of sources."""
     max_tokens = MAX_SOURCE_TOKENS + EXTRA_TOKENS + 1  # of a translation, START included
     spec = transformer_spec(transformer, tokenizer, max_tokens)
     spec.config.add_source_bos = spec.config.add_source_eos = False

@@ -13,11 +13,7 @@ class Exporter(Protocol):
     """The function `write` of a format."""
 
     def __call__(self, path: Path, export: Export) -> None:
-        """Writes an export to a new path.
-
-        Raises:
-          UserError: a package that it needs is not installed, or the format cannot hold the model.
-        """
+        """Writes an export to a new path; a UserError if it lacks a package, or cannot."""
 
 
 class Format(NamedTuple):

@@ -9,11 +9,7 @@ from nmt.text.tokenizer import Tokenizer
 
 
 class GraphTokenizer(tf.Module):
-    """What a Tokenizer does, as operators.
-
-    Args:
-      tokenizer: the Tokenizer.
-    """
+    """What a Tokenizer does, as operators."""
 
     def __init__(self, tokenizer: Tokenizer):
         super().__init__()

@@ -45,12 +45,7 @@ PATTERNS = {  # by the name that sentences.js knows
 
 
 def write(path: Path, export: Export) -> None:
-    """Writes the page, one file.
-
-    Raises:
-      UserError: the path does not end in .html, the network is too large for a page, or a weight is
-        NaN or infinite.
-    """
+    """Writes the page, an .html file; a UserError if the network is too large for it."""
     if path.suffix not in ENDINGS:
         raise UserError(f"--to {path}: a page must end in .html")
     browser_model.check_page(export.card.name, export.transformer, export.tokenizer, "export")
@@ -59,11 +54,7 @@ def write(path: Path, export: Export) -> None:
 
 
 def page(export: Export) -> str:
-    """Returns the page as HTML.
-
-    Raises:
-      UserError: a weight is NaN or infinite.
-    """
+    """Returns the page as HTML."""
     card = export.card
     source = card.languages[0] if card.languages else ""
     data = dict(
@@ -85,9 +76,8 @@ def page(export: Export) -> str:
 def targets(languages: Sequence[str], words: Sequence[str]) -> list[dict[str, str]]:
     """Returns the languages that the page translates into: their codes, and the tags that ask.
 
-    Args:
-      languages: codes of the source and its targets; none if they are unknown.
-      words: of the vocabulary, which are never split: <2de>, if there are several targets.
+    `languages` are the codes of the source and its targets. Words of the vocabulary that are never
+    split may be tags: <2de>.
     """
     tags = {match[1]: match[0] for match in map(TARGET_TAG.fullmatch, words) if match}
     codes = [code for code in languages[1:] if code in tags] or [*tags] or languages[1:2]

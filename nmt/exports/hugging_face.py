@@ -35,11 +35,7 @@ PEGASUS = Architecture("pegasus", "PegasusForConditionalGeneration")
 
 
 def write(path: Path, export: Export) -> None:
-    """Writes a folder that AutoModelForSeq2SeqLM and AutoTokenizer load.
-
-    Raises:
-      UserError: the package safetensors is not installed, or the vocabulary holds whole words.
-    """
+    """Writes a folder that AutoModelForSeq2SeqLM and AutoTokenizer load."""
     transformer, tokenizer, card = export.transformer, export.tokenizer, export.card
     try:
         from safetensors.numpy import save

@@ -22,11 +22,8 @@ SPECIAL = (PAD, UNKNOWN, START, END)
 def merges(pieces: list[str], scores: list[float]) -> list[tuple[str, str]]:
     """Returns the pairs of pieces that byte-pair encoding joins, the first to join first.
 
-    SentencePiece stores no merges: it joins the pair whose union has the highest score.
-
-    Args:
-      pieces: entries of the vocabulary that are learned, not symbols or bytes.
-      scores: of the pieces.
+    SentencePiece stores no merges: it joins the pair whose union has the highest score. The pieces
+    are learned ones, not symbols or bytes.
     """
     known = set(pieces)
     ranked = []
@@ -109,8 +106,7 @@ def language_names(languages: Sequence[str]) -> dict[str, str]:
 def tokenizer_description(tokenizer: Tokenizer) -> dict[str, Any]:
     """Returns tokenizer.json: byte-pair encoding with bytes for unseen characters.
 
-    Raises:
-      UserError: the vocabulary holds whole words.
+    A UserError if the vocabulary holds whole words.
     """
     if not tokenizer.token_bytes:
         raise UserError(

@@ -20,12 +20,7 @@ WIDTHS = (16, 32, 64, 128)  # source tokens, START and END included
 
 
 class FixedWidths(tf.Module):
-    """Greedy search with sources of fixed widths, as functions that a SavedModel can hold.
-
-    Args:
-      transformer: the network.
-      widths: of the sources, in tokens.
-    """
+    """Greedy search with sources of fixed widths in tokens, for a SavedModel to hold."""
 
     def __init__(self, transformer: Transformer, widths: tuple[int, ...]):
         super().__init__()
@@ -53,9 +48,6 @@ def write(path: Path, export: Export) -> None:
     included.
 
     The quantization "int8" is for weights of 8 bits, None for float32.
-
-    Raises:
-      UserError: there is no such quantization.
     """
     if export.quantization not in (None, "int8"):
         raise UserError(f"--quantization {export.quantization}: LiteRT takes int8, or none")

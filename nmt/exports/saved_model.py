@@ -16,12 +16,7 @@ SENTENCES = tf.TensorSpec((None,), tf.string, name="sentences")
 
 
 class SavedTranslator(tf.Module):
-    """Sentences in, translations and scores out.
-
-    Args:
-      transformer: a Transformer.
-      tokenizer: the Tokenizer of it.
-    """
+    """Sentences in, translations and scores out."""
 
     def __init__(self, transformer: Transformer, tokenizer: Tokenizer):
         super().__init__()

@@ -18,7 +18,6 @@ class TargetTokenizer(PreTrainedTokenizerFast):
         self._put_around(self.bos_token, "$A", self.eos_token)
 
     def _put_around(self, *parts: str) -> None:
-        """Sets what is put around the tokens of a text."""
         special = [(token, self.convert_tokens_to_ids(token)) for token in parts if token != "$A"]
         self.backend_tokenizer.post_processor = TemplateProcessing(
             single=list(parts), pair=[*parts, "$B"], special_tokens=special

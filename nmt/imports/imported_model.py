@@ -47,15 +47,10 @@ class ImportedModel(NamedTuple):
 def read_model(
     path: Path, languages: tuple[str, ...] | None = None, tag: str | None = None
 ) -> ImportedModel:
-    """Returns the model of a folder.
+    """Returns the model of a folder; a UserError says in what it is of another family, or damaged.
 
-    Args:
-      path: of the folder.
-      languages: codes of source and target; None for those that its files name, if any.
-      tag: the target language of a model that has several.
-
-    Raises:
-      UserError: it is of another family, damaged or incomplete; the message says in what.
+    Without languages, they are those that its files name, if any. The tag is the target language of
+    a model that has several.
     """
     folder = ModelFolder(path)
     described = describe(folder, folder.model_name)
@@ -89,14 +84,7 @@ def corpus_of(model: ImportedModel) -> CorpusSource:
 def arranged(
     folder: ModelFolder, described: Description, vocabulary: Vocabulary, tensors: Tensors
 ) -> Tensors:
-    """Returns weights by the names of network/marian.py, vocabularies in this program's order.
-
-    Args:
-      folder: of the model.
-      described: what its configuration says.
-      vocabulary: its Vocabulary.
-      tensors: its weights as they are stored.
-    """
+    """Returns weights by the names of network/marian.py, vocabularies in this program's order."""
     check_positions(folder, described.options.d_model, tensors)
     target = vocabulary.target.rows
     stored_bias = tensors.get("final_logits_bias")

@@ -23,8 +23,7 @@ EPOCH = 1  # that the weights are said to be of
 def write_run(path: Path, model: ImportedModel) -> Transformer:
     """Writes the run folder of an imported model, whole or not at all. Returns its network.
 
-    Raises:
-      UserError: a tensor is missing or of another shape; or the folder cannot be written.
+    A UserError if a tensor is missing or of another shape, or the folder cannot be written.
     """
     vocabulary = model.vocabulary
     imported = vocabulary.imported(model.name, model.license)

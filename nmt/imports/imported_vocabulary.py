@@ -52,15 +52,9 @@ class Vocabulary(NamedTuple):
 
 
 def read_vocabulary(folder: ModelFolder, ids: SpecialIds, tag: str | None) -> Vocabulary:
-    """Returns the Vocabulary of a folder.
+    """Returns the Vocabulary of a folder, for the target language of the tag, if it has several.
 
-    Args:
-      folder: of the model.
-      ids: its special ones.
-      tag: which of its target languages is translated into, if it has several.
-
-    Raises:
-      UserError: a file is missing or damaged, or the tag is none.
+    A UserError if a file is missing or damaged, or the tag is none.
     """
     if folder.has("tokenizer.model"):  # this program's own
         if ids != (PAD, UNKNOWN, START, END):
@@ -116,14 +110,7 @@ def check_tag(folder: ModelFolder, tags: list[str], tag: str | None) -> str:
 def side_of(
     folder: ModelFolder, name: str, entries: list[str], ids: SpecialIds, has_start: bool
 ) -> Side:
-    """Returns the Side of a language.
-
-    Args:
-      folder, ids: see `read_vocabulary`.
-      name: of the SentencePiece model.
-      entries: the table of ids.
-      has_start: whether START begins its texts.
-    """
+    """Returns the Side of the SentencePiece model of a name, with ids by the table of `entries`."""
     special = (ids.pad, ids.unknown, ids.start, ids.end)
     if not all(0 <= number < len(entries) for number in special):
         raise folder.error("config.json", f"special tokens {[*special]} are none of vocab.json")
@@ -152,10 +139,7 @@ def parse(folder: ModelFolder, name: str) -> ModelProto:
 def sentencepiece_model(model: ModelProto, names: list[str], has_start: bool) -> bytes:
     """Returns a SentencePiece model that cuts text as `model` does, with other ids, as bytes.
 
-    Args:
-      model: a SentencePiece model.
-      names: of its entries, in the order of the new ids.
-      has_start: whether START is among its special tokens.
+    `names` are its entries in the order of the new ids. START may be among its special tokens.
     """
     used = {piece.piece: piece for piece in model.pieces if piece.type in USED}
     kinds = {

@@ -41,12 +41,7 @@ class Description(NamedTuple):
 
 
 def describe(folder: ModelFolder, name: str) -> Description:
-    """Returns what the configuration says; a UserError if no network here is like it.
-
-    Args:
-      folder: of the model.
-      name: of the model.
-    """
+    """Returns what the configuration says; a UserError if no network here is like it."""
     config = folder.json_of(CONFIG)
     check_form(folder, config)
     is_tied = bool(
@@ -124,14 +119,7 @@ def never_ids(folder: ModelFolder, generation: dict[str, Any]) -> frozenset[int]
 def options_of(
     folder: ModelFolder, config: dict[str, Any], generation: dict[str, Any], name: str
 ) -> Options:
-    """Returns the Options of a run of such a network, to be fine-tuned; a UserError if none fit.
-
-    Args:
-      folder: of the model.
-      config: of the network.
-      generation: of its search.
-      name: of the model.
-    """
+    """Returns the Options of a run of such a network, to be fine-tuned; a UserError if none fit."""
     layers, decoder_layers = config.get("encoder_layers"), config.get("decoder_layers")
     width, activation = config.get("d_model"), config.get("activation_function")
     network = dict(

@@ -26,14 +26,7 @@ LICENSE = re.compile(r"^license:\s*[\"']?([\w.+ -]+)", re.MULTILINE)
 
 
 class ModelFolder:
-    """A folder that a model of transformers is stored in.
-
-    Args:
-      path: of the folder.
-
-    Raises:
-      UserError: there is no such folder.
-    """
+    """A folder that a model of transformers is stored in; a UserError if there is none."""
 
     def __init__(self, path: Path):
         if not path.is_dir():

@@ -24,12 +24,7 @@ PROSE = re.compile(r'"(?>(?:[^"]|"")*)"|&#?\w+;|[,;](?=\s)|(?<=\d),(?=\d)')
 def parse(lines: Iterable[str], path: str | Path) -> Iterator[Row]:
     """Yields all cells of each row that is not empty, with the number of its last line.
 
-    Args:
-      lines: strings, without line ends.
-      path: of the file, in messages.
-
-    Raises:
-      UserError: a cell is wrongly quoted, or too long.
+    A UserError says that a cell is wrongly quoted, or too long.
     """
     lines = iter(lines)
     first_line = next(lines, "")

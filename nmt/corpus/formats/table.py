@@ -39,11 +39,6 @@ def _selected(rows: Iterator[Row], path: str | Path, selection: Selection) -> It
     """Yields rows of two cells, a source and a target; rows that lack one have fewer.
 
     Without a header and without a selection, all cells of a row stay.
-
-    Args:
-      rows: of the table, without empty ones.
-      path: of the file, in messages.
-      selection: the Selection.
     """
     first = next(rows, None)
     if first is None:
@@ -84,11 +79,8 @@ def names_sides(cells: Sequence[str], selection: Selection) -> bool:
 def choose(cells: Sequence[str], path: str | Path, selection: Selection) -> Choice | None:
     """Returns the Choice of columns; None if the first row is a pair, and nothing is selected.
 
-    Args:
-      cells: of the first row.
-
-    Raises:
-      UserError: the selected columns are not there, or the row names more than two languages.
+    A UserError says that the selected columns are not there, or that there are more than two
+    languages.
     """
     names = names_in(cells)
     if not selection.has_header:
@@ -132,12 +124,9 @@ def likely_columns(rows: Iterable[Row]) -> list[int]:
 
 
 def advised_columns(rows: Sequence[Row]) -> str:
-    """Returns the value of --columns for the likely columns: their names, if there are some.
+    """Returns the value of --columns for the likely columns of the first rows of a table.
 
-    By numbers, a row of names would be read as a pair.
-
-    Args:
-      rows: the first ones of a table.
+    They are names, if there are some: by numbers, a row of names would be read as a pair.
     """
     numbers = likely_columns(rows[1:] or rows)
     if looks_like_header(rows):
@@ -165,7 +154,6 @@ def looks_like_header(rows: Sequence[Row]) -> bool:
 
 
 def _may_be_name(text: str) -> bool:
-    """Returns whether the cell of a first row may be the name of a column."""
     is_short = 0 < len(text.split()) <= MAX_NAME_WORDS
     return is_short and any(map(str.isalpha, text)) and text[-1] not in ".!?。！？…"
 
@@ -177,7 +165,6 @@ def _code(name: str) -> str | None:
 
 
 def _sides_by_name(names: list[str]) -> tuple[int, int] | None:
-    """Returns the columns that are called source and target."""
     source, target = (
         next((column for column, name in enumerate(names) if name in side), None)
         for side in SIDE_NAMES
@@ -197,16 +184,7 @@ def _codes_by_column(names: list[str]) -> dict[int, str]:
 def _sides_by_language(
     codes: dict[int, str], path: str | Path, wanted: Pair | None
 ) -> tuple[int, int]:
-    """Returns the columns of two languages.
-
-    Args:
-      codes: from `_codes_by_column`.
-      path: of the file, in messages.
-      wanted: the languages; None for the only two that there are.
-
-    Raises:
-      UserError: those that are wanted are not there, or there are more than two.
-    """
+    """Returns the columns of the wanted languages, or of the only two that there are."""
     if wanted is None and len(codes) == 2:
         source, target = codes
         return source, target
@@ -227,7 +205,6 @@ def _columns_of(language: str, codes: dict[int, str]) -> list[int]:
 
 
 def _numbered_columns(names: list[str], path: str | Path, columns: tuple[str, str]) -> Choice:
-    """Returns the Choice of --columns in a table without names."""
     if not all(map(str.isdecimal, columns)):
         raise UserError(
             f"--columns {','.join(columns)}: with --no-header, columns have no names; give their "
@@ -240,7 +217,6 @@ def _numbered_columns(names: list[str], path: str | Path, columns: tuple[str, st
 def _named_columns(
     names: list[str], path: str | Path, columns: tuple[str, str], has_header: bool
 ) -> Choice:
-    """Returns the Choice of --columns; a UserError if the table lacks one."""
     indices = []
     for column in columns:
         if column.lower() in names:

@@ -26,11 +26,8 @@ END = "</body>\n</tmx>\n"  # of a memory that this program writes
 def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[Row]:
     """Yields the two sides of each unit; see a Format.
 
-    Without languages in the selection, they are those of the first unit that has two.
-
-    Raises:
-      UserError: a unit has more than two languages and none are selected, or no unit has those
-        that are.
+    Without languages in the selection, they are those of the first unit that has two; a UserError
+    if it has more. Another one if no unit has those that are selected.
     """
     wanted, source_language = selection.languages, ANY_SOURCE
     number = left_out = with_variants = 0
@@ -89,7 +86,6 @@ class Variant(NamedTuple):
 
 
 def _variants(unit: "Element") -> list[Variant]:
-    """Returns the texts of a unit."""
     variants = []
     for variant in unit.iterchildren("{*}tuv"):
         segment = xml_elements.child(variant, "seg")
@@ -114,15 +110,7 @@ def _texts_in(variants: Iterable[Variant], code: str) -> list[str]:
 
 
 def _choose(given: list[str], source_language: str, path: str | Path) -> Pair:
-    """Returns the languages of a file, the source first, by those of a unit.
-
-    Args:
-      given: the codes of the unit, in order.
-      source_language: the code that the header names.
-
-    Raises:
-      UserError: there are more than two.
-    """
+    """Returns the languages of a file, the source first; a UserError if there are more than two."""
     codes = [canonical(code) or code for code in given]
     if len(codes) > 2:
         raise UserError(
@@ -138,12 +126,7 @@ def _choose(given: list[str], source_language: str, path: str | Path) -> Pair:
 
 
 def head(source_language: str, original_format: str) -> str:
-    """Returns what a translation memory, TMX 1.4, begins with.
-
-    Args:
-      source_language: its code, or ANY_SOURCE.
-      original_format: what the units come from, o-tmf.
-    """
+    """Returns what a translation memory, TMX 1.4, begins with."""
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
         f'<header creationtool="transformer-tutorial" creationtoolversion="{__version__}" '
@@ -160,14 +143,8 @@ def unit(
 ) -> str:
     """Returns a unit of a translation memory.
 
-    Args:
-      pair: the languages.
-      texts: in these.
-      attributes: of the unit, by TMX's names.
-      properties: of the unit, by names of this program's own.
-
-    Raises:
-      ValueError: a text has a character that XML lacks.
+    Attributes have names of TMX, properties those of this program. A ValueError says that a text
+    has a character that XML lacks.
     """
     texts = [*texts]
     for text in (*texts, *attributes.values(), *properties.values()):
@@ -188,12 +165,8 @@ def unit(
 def unit_writer(file: TextIO, pair: Pair) -> Iterator[Callable[[str, str], None]]:
     """Yields what writes a source and a target as a unit of a translation memory, TMX 1.4.
 
-    Args:
-      file: a new text file in UTF-8, to which the head and the end are written, too.
-      pair: the languages.
-
-    Raises:
-      ValueError: from what writes: a text has a character that XML lacks.
+    The head and the end are written, too. What writes raises a ValueError for a character that XML
+    lacks.
     """
     file.write(head(pair.source, "tsv"))
 

@@ -18,11 +18,7 @@ UNITS = {"trans-unit", "segment"}  # of 1.2, of 2.0
 
 
 def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[Row]:
-    """Yields source and target of each unit that is translated; see a Format.
-
-    Raises:
-      UserError: it has no units of the selected languages.
-    """
+    """Yields source and target of each unit that is translated; see a Format."""
     wanted, given = selection.languages, None
     number = left_out = 0
     for event in xml_elements.events(path, starts=LANGUAGES, ends=UNITS):
@@ -68,7 +64,6 @@ def _languages_of(event: xml_elements.Event) -> Pair | None:
 
 
 def _is_in(wanted: Pair, given: Pair) -> bool:
-    """Returns whether both languages are those that are wanted."""
     return all(map(overlap, wanted, given))
 
 

@@ -26,12 +26,7 @@ DAMAGED = (  # what openpyxl raises where an archive is not what it should be
 
 
 def raw_rows(path: str | Path, selection: Selection) -> Iterator[Row]:
-    """Yields the cells of each row that is not empty, as text, at least two.
-
-    Raises:
-      UserError: it is no spreadsheet, lacks the selected sheet, or a package is missing that reads
-        it.
-    """
+    """Yields the cells of each row that is not empty, as text, at least two."""
     check_installed("openpyxl", path)
     check_installed("defusedxml", path)  # openpyxl then refuses entities
     import openpyxl
@@ -60,9 +55,6 @@ def _choose_sheet(book: Any, path: str | Path, selection: Selection) -> Any:
     A sheet whose first row names the columns comes before all others. Of several, or if there is
     none, that whose second longest column has the most words: notes on a text have fewer. Rows that
     occur again do not count.
-
-    Raises:
-      UserError: there is no sheet of the selected name.
     """
     name, sheets = selection.sheet, {sheet.title: sheet for sheet in book.worksheets}
     names = ", ".join(map(repr, sheets))
@@ -85,7 +77,6 @@ def _choose_sheet(book: Any, path: str | Path, selection: Selection) -> Any:
 
 
 def _rows_of_sheet(sheet: Any) -> Iterator[Row]:
-    """Yields the rows of an openpyxl sheet that are not empty."""
     width = 0  # cells of the first row
     for number, values in enumerate(sheet.iter_rows(values_only=True), start=1):
         cells = [_text(value) for value in values]
@@ -102,7 +93,6 @@ def _resized(cells: list[str], width: int) -> list[str]:
 
 
 def _text(value: Any) -> str:
-    """Returns the value of a cell as text."""
     if value is None:
         return ""
     if isinstance(value, float) and value.is_integer():

@@ -28,14 +28,10 @@ class Event(NamedTuple):
 
 
 def events(path: str | Path, starts: Collection[str], ends: Collection[str]) -> Iterator[Event]:
-    """Yields the starts of elements of some names, and the ends of others.
+    """Yields the starts of elements of some names, and the ends of others, which are then removed.
 
-    Args:
-      path: of the file; one that ends in .gz is decompressed.
-      starts, ends: names without namespaces. An element of `ends` is removed after its Event.
-
-    Raises:
-      UserError: the file cannot be read, is not XML, or declares or uses entities.
+    Names are without namespaces. A UserError says that the file cannot be read, is not XML, or
+    declares or uses entities.
     """
     check_installed("lxml", path)
     from lxml import etree
@@ -70,12 +66,7 @@ def child(element: "Element", name: str) -> "Element | None":
 
 
 def text_of(element: "Element", without: Container[str]) -> str:
-    """Returns the text within an element as one line.
-
-    Args:
-      element: the element.
-      without: names of elements within it whose content is no text but the codes of a format.
-    """
+    """Returns the text within an element as one line, `without` elements that hold codes."""
     return one_line("".join(_pieces(element, without))).strip(" ")
 
 
@@ -90,7 +81,6 @@ def left_out_line(path: str | Path, number: int, units: int, why: str) -> str:
 
 
 def _pieces(element: "Element", without: Container[str]) -> Iterator[str]:
-    """Yields the pieces of the text within an element."""
     yield element.text or ""
     for inner in element:
         if inner.tag.rpartition("}")[2] not in without:
@@ -107,11 +97,7 @@ def _remove(element: "Element") -> None:
 
 
 def _check_entities(element: "Element", path: str | Path) -> None:
-    """Raises a UserError if the DTD within a file declares entities: a few lines can be an attack.
-
-    Args:
-      element: of the first event.
-    """
+    """Raises a UserError if the DTD of a file declares entities: a few lines can be an attack."""
     dtd = element.getroottree().docinfo.internalDTD
     if dtd is not None and any(True for _ in dtd.iterentities()):
         raise UserError(
@@ -120,7 +106,6 @@ def _check_entities(element: "Element", path: str | Path) -> None:
 
 
 def _refuse_entity_in(element: "Element", path: str | Path) -> None:
-    """Raises a UserError if an element holds a reference to an entity of a DTD."""
     from lxml import etree
 
     entity = next(element.iter(etree.Entity), None)
@@ -132,5 +117,4 @@ def _refuse_entity_in(element: "Element", path: str | Path) -> None:
 
 
 def _one_line(error: Exception) -> str:
-    """Returns the message of a parser's error as one short line."""
     return " ".join(str(getattr(error, "msg", None) or "empty").split())[:120]

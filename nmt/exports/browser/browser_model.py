@@ -52,14 +52,7 @@ def attention_tensors(name: str, attention: MultiHeadAttention) -> Tensors:
 def layer_tensors(
     name: str, layer: EncoderLayer | DecoderLayer, attentions: Mapping[str, str], norms: int
 ) -> Tensors:
-    """Returns the weights of an EncoderLayer or DecoderLayer by name.
-
-    Args:
-      name: of the layer.
-      layer: the layer.
-      attentions: attribute of the layer by name in the page.
-      norms: the number of normalizations.
-    """
+    """Returns the weights of a layer by name; `attentions` are attributes by name in the page."""
     tensors: Tensors = {}
     for part, attribute in attentions.items():
         tensors |= attention_tensors(f"{name}.{part}", getattr(layer, attribute))
@@ -95,13 +88,8 @@ def named_tensors(transformer: Transformer) -> Tensors:
 def encode_weights(tensors: Tensors) -> str:
     """Returns the numbers of all tensors, one after another, in base64: four characters each.
 
-    Of float32, the lowest 8 of 32 bits are rounded away: a number keeps 16 significant bits.
-
-    Args:
-      tensors: arrays by name.
-
-    Raises:
-      UserError: a weight is NaN or infinite.
+    Of float32, the lowest 8 of 32 bits are rounded away: a number keeps 16 significant bits. A
+    UserError if a weight is NaN or infinite.
     """
     parts = []
     for name, values in tensors.items():
@@ -168,11 +156,7 @@ def in_script(value: object) -> str:
 def check_page(run: str, transformer: Transformer, tokenizer: Tokenizer, verb: str) -> None:
     """Raises a UserError if a page cannot hold a model: it is too large, or tokenizes otherwise.
 
-    Args:
-      run: the name of the run.
-      transformer: a built Transformer.
-      tokenizer: its Tokenizer.
-      verb: what the user does with the run: "explore".
+    `verb` is what the user does with the run: "explore".
     """
     if tokenizer.table is not None:
         raise UserError(
@@ -202,16 +186,7 @@ def fill_page(
     """Returns a page with a model as HTML: page.html of a folder, its places filled in.
 
     The places are STYLE, TEXTS, DATA, WEIGHTS and ENGINE, which computes, and those of `programs`.
-
-    Args:
-      folder: with page.html, style.css and texts.json.
-      transformer: a built Transformer.
-      tokenizer: its Tokenizer.
-      data: what the page holds besides the model, by name.
-      programs: further scripts, by their place.
-
-    Raises:
-      UserError: a weight is NaN or infinite.
+    `data` is what the page holds besides the model.
     """
     tensors = named_tensors(transformer)
     model = dict(

@@ -22,8 +22,6 @@ class Block(NamedTuple):
 
 
 class _Blocks(NamedTuple):
-    """Makes the Blocks of a stack of a Transformer; a method for each part of it."""
-
     transformer: Transformer
     layers: int  # of the stack
     say: Say

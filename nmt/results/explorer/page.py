@@ -50,15 +50,7 @@ def example(translator: Translator, text: str) -> Example:
 def examples(translator: Translator, lines: Sequence[str], are_chosen: bool) -> list[Example]:
     """Returns the sentences of lines that the page offers, translated as `translate` does it.
 
-    Sentences of more than MAX_TOKENS tokens are left out.
-
-    Args:
-      translator: of the run.
-      lines: of text.
-      are_chosen: whether the user has chosen them, not the test split of the run.
-
-    Raises:
-      UserError: a sentence that the user has chosen is too long.
+    Sentences of more than MAX_TOKENS tokens are left out; if the user has chosen them, a UserError.
     """
     sentences = [text for line in lines for text, _ in translator.parts(line) if text]
     encoded = translator.tokenizer.encode(sentences) if sentences else []
@@ -100,16 +92,8 @@ def assemble(
 ) -> str:
     """Returns the page as HTML.
 
-    Args:
-      run: the name of the run.
-      transformer: a built Transformer.
-      tokenizer: the Tokenizer of the run.
-      examples: Examples that the page offers.
-      language: code of the source, by whose rules the page recognizes a text of several sentences;
-        None: of no text.
-
-    Raises:
-      UserError: a weight is NaN or infinite.
+    By the rules of `language`, the source's, the page recognizes a text of several sentences; None:
+    of no text.
     """
     data = dict(
         run=run,
