@@ -49,12 +49,6 @@ class CommonAnswers:
     Refuses other hosts, lets the pages of some origins read answers, adds security headers and the
     request's id, counts and logs, releases what a request has reserved, and answers 503 when the
     time of a server that ends is up.
-
-    Args:
-      app: the application within.
-      service: its Service.
-      routes: whose paths the figures are by; others would be as many as clients invent.
-      host_names, origins: see `application`.
     """
 
     def __init__(
@@ -141,7 +135,7 @@ class CommonAnswers:
         return not origin or is_own or origin in self._origins or "*" in self._origins
 
     def _path(self, scope: Scope) -> str:
-        """Returns the path of the route that a request matches; "other" if none does."""
+        """Returns the path of a request's route; "other" for those that clients invent."""
         for route in self.routes:
             match, _ = route.matches(scope)
             if match is not Match.NONE:
@@ -195,11 +189,8 @@ def application(
 ) -> ASGIApp:
     """Returns the application of a Service.
 
-    Args:
-      service: the Service.
-      host_names: by which requests may call the server, besides localhost; None for any name.
-      origins: whose pages may read answers, other than those of PRIVATE_PATHS: "https://mt.org";
-        "*" for any.
+    Requests call it by localhost or one of `host_names`, None for any name. Pages of `origins`
+    ("https://mt.org"; "*" for any) may read its answers, other than those of PRIVATE_PATHS.
     """
 
     @contextlib.asynccontextmanager

@@ -56,14 +56,7 @@ class Job:
 class Batcher:
     """The queue of a server, and its threads. To be made and used within a running event loop.
 
-    Args:
-      translate: a function of a key and a list of Items that returns a list of results; it runs
-        in a thread.
-      threads: batches translated in parallel.
-      max_waiting: requests in the queue, at most.
-      observe: a function of the number of items of each batch, for the metrics.
-      max_batch_tokens: of the sources of a batch, as estimated.
-      max_wait_seconds: of the first request of a batch for others.
+    `translate` runs in one of the threads; `observe` gets the number of items of each batch.
     """
 
     def __init__(
@@ -98,11 +91,9 @@ class Batcher:
         return len(self._waiting)
 
     async def submit(self, key: Hashable, items: list[Item]) -> list[Any]:
-        """Returns the results of `items`. Cancelling the call takes them from the queue.
+        """Returns the results of `items`; a RefusedError if the queue is full.
 
-        Raises:
-          RefusedError: the queue is full.
-          UserError: the request cannot be translated.
+        Cancelling the call takes them from the queue.
         """
         if len(self._waiting) >= self._max_waiting:
             raise RefusedError(429, "too many requests are waiting; try again later", retry_after=1)

@@ -110,11 +110,7 @@ class Form(Protocol):
 
 
 class Whole:
-    """A body that is parsed when it is complete: JSON, or an urlencoded form.
-
-    Args:
-      content_type: the header.
-    """
+    """A body that is parsed when it is complete: JSON, or an urlencoded form."""
 
     weight = VALUE_BYTES
 
@@ -151,9 +147,6 @@ class Multipart:
 
     python-multipart finds the parts, and email what their headers say, filename* included, which
     python-multipart ignores, as browsers do; clients in Python and Java send it.
-
-    Args:
-      content_type: the header.
     """
 
     weight = 1
@@ -236,17 +229,9 @@ async def read(
 ) -> dict[str, Any]:
     """Returns the fields of a request by name: of its query string, and of its body.
 
-    A name that a form repeats has a list of its values.
-
-    Args:
-      request: the request, whose Reservation is in its scope.
-      limits: the key among them.
-      keyless: what the bodies of all requests take in which no key has been found yet.
-      max_bytes: of the body.
-
-    Raises:
-      RefusedError: it lacks the key, or the body is too large, or not what its Content-Type
-        says.
+    A name that a form repeats has a list of its values. A RefusedError if the key is missing, or
+    the body is too large, or not what its Content-Type says. `keyless` is what all bodies take in
+    which no key has been found yet.
     """
     fields = _from_pairs(_pairs(request.url.query))
     content_type = request.headers.get("content-type", "")
@@ -262,13 +247,7 @@ async def read(
 
 
 class Reader:
-    """What takes the parts of a body, within the limits of memory and of clients without the key.
-
-    Args:
-      request, limits: see `read`.
-      form: what the parts are given to.
-      has_key: whether the key has been found.
-    """
+    """What takes the parts of a body, within the limits of memory and of keyless clients."""
 
     def __init__(self, request: Request, limits: Limits, form: Form, has_key: bool):
         self._request, self._limits, self._form = request, limits, form
@@ -291,13 +270,10 @@ class Reader:
 
 
 async def _receive(request: Request, max_bytes: int, reader: Reader) -> None:
-    """Gives the parts of a body to a Reader as they arrive.
+    """Gives the parts of a body to a Reader as they arrive; a RefusedError if one is too much.
 
-    What comes after a refusal is read and dropped: a client that is still sending would not see the
+    What comes after it is read and dropped: a client that is still sending would not see the
     answer.
-
-    Raises:
-      RefusedError: the body is too large, or the Reader has refused a part.
     """
     size = 0
     refusal: RefusedError | None = None

@@ -112,12 +112,7 @@ async def translate(request: Request) -> Response:
 
 
 def code_of(language: str, codes: list[str]) -> str:
-    """Returns the code of one of DeepL's languages: "EN-US" is "en" if there is no "en-US".
-
-    Args:
-      language: as a client writes it; "" for none.
-      codes: those of the server.
-    """
+    """Returns the code of one of DeepL's languages: "EN-US" is "en" if there is no "en-US"."""
     usual = language.replace("_", "-").lower()
     for code in (usual, usual.partition("-")[0]):
         for known in codes:
@@ -129,8 +124,7 @@ def code_of(language: str, codes: list[str]) -> str:
 def check_values(values: Values) -> str:
     """Returns the tag_handling of a request: "html", "xml", or "" for none.
 
-    Raises:
-      RefusedError: it asks for something else that this server cannot do.
+    A RefusedError if it asks for something else that this server cannot do.
     """
     tag_handling = TAG_HANDLING.read(values)
     if not FORMALITY.allows(values):
@@ -179,13 +173,7 @@ async def translate_plain(
 async def translate_tagged(
     request: Request, source: str, target: str, texts: list[str], kind: str, names: list[str]
 ) -> list[Translated]:
-    """Returns texts with tags in translation.
-
-    Args:
-      request, source, target, texts: see file_routes.translate_markup.
-      kind: html or xml.
-      names: of the tags whose content stays as it is.
-    """
+    """Returns texts with tags, html or xml, in translation; what is in tags of `names` stays."""
     either = "|".join(map(re.escape, names)) or "(?!)"
     tag = re.compile(rf"<({either})(?=[\s/>]){ATTRIBUTES}")
     marked_tag = re.compile(f"<({either}){MARK}{ATTRIBUTES}")

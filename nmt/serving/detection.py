@@ -44,9 +44,7 @@ def words(text: str) -> str:
 class Detector:
     """Recognizes languages. The first call, or `load`, takes half a second.
 
-    Args:
-      codes: of the languages of the server, at least one. Varieties of a language, such as pt-BR
-        and pt-PT, have its confidence each.
+    Varieties of a language, such as pt-BR and pt-PT, have its confidence each.
     """
 
     def __init__(self, codes: Sequence[str]):

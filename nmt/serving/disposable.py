@@ -30,12 +30,7 @@ NICENESS = 10  # so that translations come first
 
 
 class Processes:
-    """Processes that call a function each, and end.
-
-    Args:
-      seconds: of processor time that a call may take.
-      memory_bytes: that a process may take.
-    """
+    """Processes that call a function each, and end."""
 
     def __init__(self, seconds: int = SECONDS, memory_bytes: int = MEMORY_BYTES):
         self._seconds, self._memory_bytes = seconds, memory_bytes
@@ -61,13 +56,8 @@ class Processes:
     async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """Returns what a function returns, which is called in a process of its own.
 
-        Args:
-          function: of a module that is quick to import.
-          arguments: values that can be pickled, like what is returned.
-
-        Raises:
-          UserError, RefusedError: of the function.
-          RefusedError: it takes too much time or memory.
+        Its module is quick to import; what it takes and returns can be pickled. Its UserError or
+        RefusedError comes back, and a RefusedError if it takes too much time or memory.
         """
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._threads, self._call, function, arguments)

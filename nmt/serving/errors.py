@@ -4,10 +4,7 @@
 class RefusedError(Exception):
     """A request that is not answered as asked. The message is for the client.
 
-    Args:
-      status: the HTTP status.
-      message: what is wrong, and how to mend it.
-      retry_after: seconds after which the client may try again; None if that changes nothing.
+    It may try again after `retry_after` seconds; None if that changes nothing.
     """
 
     def __init__(self, status: int, message: str, retry_after: int | None = None):

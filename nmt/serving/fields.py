@@ -64,13 +64,7 @@ class TextsField(Field):
 
 
 class ChoiceField(TextField):
-    """A field that is one of several strings.
-
-    Args:
-      name, description: of the field.
-      choices: the strings.
-      default: which may be none of them, "".
-    """
+    """A field that is one of several strings; its default may be none of them, ""."""
 
     def __init__(self, name: str, description: str, choices: Collection[str], default: str = ""):
         super().__init__(name, description, {"enum": [*choices]}, default=default)
@@ -114,12 +108,7 @@ class _NumberField(Field):
 
 
 class IntegerField(_NumberField):
-    """A field that is a whole number.
-
-    Args:
-      name, description: of the field.
-      lowest, highest, default: integers.
-    """
+    """A field that is a whole number."""
 
     def __init__(self, name: str, description: str, lowest: int, highest: int, default: int):
         super().__init__(name, description, INTEGER, False, lowest, highest, default)
@@ -140,12 +129,7 @@ class IntegerField(_NumberField):
 
 
 class DecimalField(_NumberField):
-    """A field that is a number, whole or not.
-
-    Args:
-      name, description: of the field.
-      lowest, highest, default: numbers.
-    """
+    """A field that is a number, whole or not."""
 
     def __init__(self, name: str, description: str, lowest: float, highest: float, default: float):
         super().__init__(name, description, NUMBER, False, lowest, highest, default)
@@ -183,11 +167,7 @@ class FileField(Field):
 
 
 def checked_texts(value: Any, name: str) -> list[str]:
-    """Returns the strings of a value of the field `name`, one for a string.
-
-    Raises:
-      RefusedError: it is something else, or holds half a character (a lone surrogate).
-    """
+    """Returns the strings of a value of the field `name`; a RefusedError if it is none."""
     if value is None:
         raise RefusedError(400, f"the field {name} is missing")
     texts = value if isinstance(value, list) else [value]

@@ -35,12 +35,10 @@ def origin_form(scope: Scope) -> Scope:
 
 
 def is_allowed(host: str, names: Collection[str]) -> bool:
-    """Returns whether a request is for this server, by its header Host.
+    """Returns whether a request is for this server, by its header Host: "[::1]:8765".
 
-    Args:
-      host: "localhost:8765", "[::1]:8765"; "" for a client of HTTP/1.0, which sends none.
-      names: that are allowed besides localhost, in lower case. An address always is: it cannot be
-        pointed elsewhere.
+    It may have none (HTTP/1.0). `names` are in lower case, and beside localhost. An address always
+    is allowed: it cannot be pointed elsewhere.
     """
     name = PORT.sub("", host.strip().lower()).strip("[]")
     if name in ("", "localhost") or name in names:

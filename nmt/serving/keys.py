@@ -32,15 +32,7 @@ def digest_of(key: str) -> bytes:
 
 
 class Keys:
-    """The keys of a server, maybe none.
-
-    Args:
-      key: one without a file; None for none.
-      path: a file of keys; None for none.
-
-    Raises:
-      UserError: the file cannot be read, or holds anything but keys.
-    """
+    """The keys of a server, maybe none; a UserError if a file holds anything but keys."""
 
     def __init__(self, key: str | None = None, path: Path | None = None):
         self._single = [] if key is None else [NamedKey(DEFAULT_NAME, digest_of(key))]

@@ -25,13 +25,7 @@ def check_characters(texts: list[str], most: int) -> None:
 
 
 class Limits:
-    """The limits of a server.
-
-    Args:
-      keys: of which clients must send one, unless there are none.
-      max_chars: Unicode characters of the texts of a request.
-      open_metrics: whether the figures are for clients without a key, too.
-    """
+    """The limits of a server. With `open_metrics`, the figures are for clients without a key."""
 
     def __init__(
         self,
@@ -77,22 +71,14 @@ class Limits:
 
 
 class Bodies:
-    """The memory that the bodies of requests take, all together.
-
-    Args:
-      most: bytes.
-    """
+    """The bytes of memory that the bodies of requests take, all together."""
 
     def __init__(self, most: int):
         self.most, self.bytes = most, 0
 
 
 class Reservation:
-    """What the body of a request has of Bodies, until the request is answered.
-
-    Args:
-      bodies: the Bodies.
-    """
+    """What the body of a request has of Bodies, until the request is answered."""
 
     def __init__(self, bodies: Bodies):
         self._bodies, self._bytes, self._size = bodies, 0, 0

@@ -14,12 +14,7 @@ class Loader:
         self._loads: dict[Hashable, Future[Any]] = {}
 
     async def load(self, key: Hashable, function: Callable[[], object]) -> None:
-        """Waits until something has been loaded; what has failed is tried again.
-
-        Args:
-          key: of what is loaded.
-          function: loads it; called the first time alone.
-        """
+        """Waits until a function has loaded something; what has failed is tried again."""
         if key not in self._loads:
             self._loads[key] = self._thread.submit(function)
         loading = self._loads[key]

@@ -122,12 +122,7 @@ class ServedModel:
         return self.translator(Query(self, self.directions[0])).protector
 
     def translate(self, query: Query, items: Sequence[Item]) -> list[list[Result]]:
-        """Returns the translations of each item, the best first.
-
-        Args:
-          query: what is asked of this run.
-          items: the texts.
-        """
+        """Returns the translations of each item, the best first."""
         lines = [query.direction.tagged(item.text) for item in items]
         prefixes = [item.prefix for item in items]
         translator = self.translator(query)
@@ -187,7 +182,6 @@ class ServedModel:
     def _run(
         self, translator: Translator, lines: list[str], prefixes: list[str], query: Query
     ) -> list[list[Result]]:
-        """Returns the Results of each line."""
         results, counts = [], translator.no_counts()
         batch = translator.translate_chunks([lines], iter(prefixes), query.scored, counts)
         cut = long = 0  # lines so far
@@ -231,11 +225,7 @@ def translate(query: Query, items: Sequence[Item]) -> list[list[Result]]:
 
 
 class Models:
-    """All runs of a server, by direction.
-
-    Args:
-      served: ServedModels; no two translate between the same languages.
-    """
+    """All runs of a server, by direction; no two translate between the same languages."""
 
     def __init__(self, served: Sequence[ServedModel]):
         self.by_name = {model.name: model for model in served}
@@ -261,12 +251,9 @@ class Models:
         return [target for known, target in self.by_languages if known == source]
 
     def query(self, source: str, target: str) -> Query:
-        """Returns the Query of two languages, which asks for one translation.
+        """Returns the Query of two languages; a RefusedError if no run translates between them.
 
         A region may be missing or added if that leaves no doubt: "pt" for "pt-BR".
-
-        Raises:
-          RefusedError: no run translates between them.
         """
         if query := self.by_languages.get((source, target)):
             return query
@@ -282,12 +269,7 @@ class Models:
     def detected_query(self, detections: Sequence[Detection], target: str) -> Query | None:
         """Returns the Query of a text of unknown language; None if it is in the target language.
 
-        Args:
-          detections: the languages that it may be in, the likeliest first.
-          target: a code.
-
-        Raises:
-          RefusedError: no run translates into the target language.
+        A RefusedError if no run translates into it. The likeliest of `detections` is the first.
         """
         best = detections[0]
         if best.is_sure and is_variety(best.code, target):
@@ -301,12 +283,7 @@ class Models:
         raise self.refusal(None, target)
 
     def refusal(self, source: str | None, target: str) -> RefusedError:
-        """Returns the refusal of languages between which no run translates.
-
-        Args:
-          source: a code; None for any.
-          target: a code.
-        """
+        """Returns the refusal of two languages, None for any source."""
         known = ", ".join(f"{source}-{target}" for source, target in self.by_languages)
         asked = "translation into " if source is None else f"{source[:40]} to "
         return RefusedError(400, f"{asked}{target[:40]} is not available; this server has {known}")
@@ -318,8 +295,7 @@ class Models:
     def warm_up(self, goes_on: Callable[[], bool] = lambda: True) -> None:
         """Translates a few words: with TensorFlow, which traces each search, in every way.
 
-        Args:
-          goes_on: asked before each way that a route may ask for.
+        `goes_on` is asked before each of them.
         """
         for served in self.by_name.values():
             usual = Query(served, served.directions[0])
@@ -334,11 +310,7 @@ class Models:
 
 
 def queries_of(query: Query) -> list[Query]:
-    """Returns a Query for each search that TensorFlow traces for a run, beside the usual one.
-
-    Args:
-      query: of the usual one.
-    """
+    """Returns a Query for each search that TensorFlow traces for a run, beside the usual one."""
     samples = [query._replace(n_best=beam, sampling=Sampling(), scored=True) for beam in BEAMS]
     lists = [query._replace(n_best=beam, scored=True) for beam in BEAMS]
     details = [one._replace(details=True) for one in lists]  # which each engine traces
@@ -355,14 +327,9 @@ def is_variety(code: str, other_code: str) -> bool:
 
 
 def directions_of(codes: Sequence[str], symbols: str) -> list[Direction]:
-    """Returns the Directions of a run.
+    """Returns the Directions of a run; a ValueError if one of several targets has no tag.
 
-    Args:
-      codes: of its source language and its target languages; several targets need a tag each.
-      symbols: of the run, separated by spaces: <2de> <2fr>.
-
-    Raises:
-      ValueError: a target of several has no tag.
+    The first of `codes` is the source. `symbols` are separated by spaces: <2de> <2fr>.
     """
     source, *targets = codes
     tags = {f"<2{target}>": target for target in targets}

@@ -56,11 +56,7 @@ STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # for
 
 
 class GlossaryField(Field):
-    """A field that is an object of terms and their translations.
-
-    Args:
-      name, description: of the field.
-    """
+    """A field that is an object of terms and their translations."""
 
     def __init__(self, name: str, description: str):
         super().__init__(name, description, {"type": "object", "additionalProperties": STRING})
@@ -223,11 +219,7 @@ def _details(result: Result) -> dict[str, Any]:
 
 
 class PrefixesField(Field):
-    """A field that is a list of token ids for each sentence.
-
-    Args:
-      name, description: of the field.
-    """
+    """A field that is a list of token ids for each sentence."""
 
     def __init__(self, name: str, description: str):
         ids = {"type": "array", "items": INTEGER}

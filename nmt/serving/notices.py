@@ -67,12 +67,7 @@ def _items(group: Group) -> list[str]:
 
 
 def of_length(is_cut: bool, is_long: bool, max_tokens: int, trained: int | None) -> list[Notice]:
-    """Returns that a sentence was too long.
-
-    Args:
-      is_cut: more than `max_tokens`, of which the others are not translated.
-      is_long: longer than `trained`, the tokens of the longest sentence in training.
-    """
+    """Returns that a sentence was cut after so many tokens, or is longer than any in training."""
     if is_cut:
         message = f"a sentence was cut off after {max_tokens} tokens; divide it"
         return [Notice(CUT, message, [str(max_tokens)])]

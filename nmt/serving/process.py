@@ -18,12 +18,7 @@ MAX_CONNECTIONS = 200  # beside those of requests that may wait; a header takes 
 
 
 class Server(uvicorn.Server):
-    """A server that answers 503, in its last moment, what it could not finish in GRACE_SECONDS.
-
-    Args:
-      config: of uvicorn.
-      service: the Service.
-    """
+    """A server that answers 503, in its last moment, what it could not finish in GRACE_SECONDS."""
 
     def __init__(self, config: uvicorn.Config, service: Service):
         super().__init__(config)

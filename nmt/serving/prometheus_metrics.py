@@ -12,11 +12,7 @@ OTHER = "other"  # the route of requests for paths that do not exist
 
 
 class Metrics:
-    """The counters of a server, in a registry of its own: several servers may be in a process.
-
-    Args:
-      waiting: a function that returns the number of requests in the queue.
-    """
+    """The counters of a server, in a registry of its own: several servers may be in a process."""
 
     def __init__(self, waiting: Callable[[], int]):
         self.registry = prometheus.CollectorRegistry()

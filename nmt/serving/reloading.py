@@ -19,17 +19,10 @@ LOADING = "the runs are being loaded; try again in a moment"
 
 
 class LoadedModels:
-    """The Models that a server has now.
+    """The Models that a server has now; without first ones, `load` loads them, in a thread.
 
-    Args:
-      models: those that it begins with; None if they are to be loaded.
-      load: loads them, in a thread; None if they are to stay as they are.
-      warm_up: called with those that are loaded anew, in the same thread, before they are used.
-      metrics: which count.
-
-    Attributes:
-      on_change: called, in the event loop, with Models that are used from now on.
-      error: why the first ones could not be loaded; None if they could, or may still.
+    In it, `warm_up` is called with those that are loaded anew. In the event loop, `on_change` is
+    called with those that are used from now on. `error` is why the first could not be loaded.
     """
 
     def __init__(
@@ -87,12 +80,7 @@ class LoadedModels:
         self.on_change(models)
 
     async def reload(self) -> None:
-        """Exchanges the Models for those that are loaded now.
-
-        Raises:
-          RefusedError: they are being loaded already; or they cannot be loaded, and those of before
-            stay.
-        """
+        """Exchanges the Models for those that are loaded now; after a RefusedError, they stay."""
         if self._is_loading or self._models is None:
             raise RefusedError(429, "a reload is in progress; try again later", retry_after=5)
         self._is_loading = True

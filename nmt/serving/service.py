@@ -60,18 +60,7 @@ class TextQuery(NamedTuple):
 
 
 class Service:
-    """A server without its routes.
-
-    Args:
-      models: its runs; None if `load` is to return the first ones, too.
-      limits: its Limits.
-      threads: batches translated in parallel.
-      max_waiting: requests in the queue, at most.
-      load: returns its runs, loaded anew.
-      can_reload: whether clients with a key may ask for that.
-      cached_texts: whose translations are kept, at most.
-      suggestions: where those of clients are stored; None to refuse them.
-    """
+    """A server without its routes; without `models`, `load` returns the first ones, too."""
 
     def __init__(
         self,
@@ -200,22 +189,11 @@ class Service:
     async def admit(
         self, request: Request, max_bytes: int = bodies.MAX_BODY_BYTES
     ) -> dict[str, Any]:
-        """Returns the fields of a request, which has the key.
-
-        Args:
-          request: the request.
-          max_bytes: of its body.
-        """
+        """Returns the fields of a request, which has the key, and a body of `max_bytes` at most."""
         return await bodies.read(request, self.limits, self.keyless_bodies, max_bytes)
 
     def queries(self, source: str, target: str, texts: list[str]) -> list[TextQuery]:
-        """Returns the TextQuery of each of the texts, which may be in different languages.
-
-        Args:
-          source: a code, or AUTO, with which each text is in the language that it is most like.
-          target: a code.
-          texts: within the limits.
-        """
+        """Returns the TextQuery of each of the texts; with AUTO, each has a source of its own."""
         self.limits.check_texts(texts)
         if source != AUTO:
             query = self.models.query(source, target)
@@ -241,11 +219,8 @@ class Service:
     ) -> list[list[Result]]:
         """Returns the translations of each item, the best first.
 
-        Args:
-          request: whose client may leave; then its items leave the queue.
-          queries: of each item; None for one that stays as it is. Items of equal queries are
-            translated together.
-          items: texts.
+        An item stays as it is if its query is None. Those of equal queries are translated together.
+        If the client leaves, they leave the queue.
         """
         groups: dict[Query, list[int]] = {}
         for number, query in enumerate(queries):
@@ -293,16 +268,9 @@ class Service:
         return [known[item] for item in items]
 
     async def _loaded(self, served: ServedModel, key: Hashable, load: Callable[[], object]) -> None:
-        """Waits until what TensorFlow needs for a run is loaded.
+        """Waits until what TensorFlow needs is loaded; a RefusedError if it is to stay away.
 
         A run that TensorFlow searches for has loaded all of it as the server started.
-
-        Args:
-          served: the run.
-          key, load: see Loader.
-
-        Raises:
-          RefusedError: the server is to stay without TensorFlow.
         """
         if served.model.searches_by_tensorflow:
             return
@@ -403,14 +371,8 @@ class Service:
     ) -> AsyncIterator[str]:
         """Returns server-sent events of a translation: `partial` texts, a `sentence` each, `end`.
 
-        Args:
-          query: what is asked of the text.
-          text_notices: what the client is to know of its language.
-          text: what to translate.
-          prefixes: ids that the translation of each sentence begins with.
-
-        Raises:
-          RefusedError: too many requests are waiting.
+        `prefixes` are the ids that the translation of each sentence begins with. A RefusedError if
+        too many requests are waiting.
         """
         self._check_calls()
         queue = streaming.EventQueue()
@@ -456,12 +418,7 @@ class Service:
     def _stream_notices(
         self, query: Query, text: str, translated: list[tuple[str, str]]
     ) -> list[Notice]:
-        """Returns what the client is to know of a translation that was streamed.
-
-        Args:
-          query, text: what was asked.
-          translated: the translation of each sentence, and the white space after it.
-        """
+        """Returns what the client is to know of streamed sentences, each with its white space."""
         translation = sentences.join(*zip(*translated, strict=True)) if translated else ""
         translator = query.served.translator(query)
         parts = [sentence for sentence, _ in translator.parts(text)]
@@ -474,12 +431,7 @@ class Service:
 
 
 async def while_connected(request: Request, work: Awaitable[Value]) -> Value:
-    """Returns the result of `work`, which is cancelled if the client of a request leaves.
-
-    Args:
-      request: whose body is read.
-      work: an awaitable.
-    """
+    """Returns the result of `work`, cancelled if the client leaves whose body has been read."""
     working = asyncio.ensure_future(work)
     working.add_done_callback(lambda done: done.cancelled() or done.exception())  # seen, if late
     leaving = asyncio.ensure_future(request.receive())  # nothing comes but the disconnection

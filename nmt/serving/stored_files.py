@@ -23,14 +23,7 @@ PART_BYTES = 65_536  # in memory for each client that fetches a file
 
 
 class StoredBytes:
-    """Bytes on the disk.
-
-    Args:
-      content: the bytes.
-
-    Raises:
-      RefusedError: there is no room for them.
-    """
+    """Bytes on the disk; a RefusedError if there is no room for them."""
 
     def __init__(self, content: bytes):
         self.size = len(content)
@@ -64,13 +57,7 @@ class TranslatedFile(NamedTuple):
 
 
 class TranslatedFiles:
-    """The files of a server that wait to be fetched, none of which leaves before its time.
-
-    Args:
-      clock: a function that returns seconds.
-      max_files: at a time.
-      max_bytes: of all files.
-    """
+    """The files of a server that wait to be fetched, none of which leaves before its time."""
 
     def __init__(
         self,
@@ -82,15 +69,7 @@ class TranslatedFiles:
         self._files: collections.OrderedDict[str, TranslatedFile] = collections.OrderedDict()
 
     def add(self, name: str, content: bytes) -> str:
-        """Returns the key by which a file may be fetched, which nobody can guess.
-
-        Args:
-          name: of the file.
-          content: the file.
-
-        Raises:
-          RefusedError: there is no room for it.
-        """
+        """Returns the key of a file, which nobody can guess; a RefusedError without room for it."""
         self.check_room(len(content))
         key = secrets.token_urlsafe(16)
         self._files[key] = TranslatedFile(name, StoredBytes(content), self._clock())

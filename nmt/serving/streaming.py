@@ -51,13 +51,10 @@ class Finished:
 
 
 def events(translator: Translator, text: str, prefixes: list[list[int]], send: Send) -> None:
-    """Translates a text, sentence by sentence, and sends what there is to say of it.
+    """Translates a text, tagged as its run needs it, and sends what there is to say of it.
 
-    Args:
-      translator: of the run.
-      text: what to translate, after the tag of the target language.
-      prefixes: ids that the translation of each sentence begins with; missing ones are empty.
-      send: a function of the name and the data of an event; it returns whether to continue.
+    `prefixes` are the ids that the translation of each sentence begins with; missing ones are
+    empty.
     """
     number = 0
 
@@ -103,12 +100,7 @@ def finished(translator: Translator, number: int, sentence: Sentence) -> Finishe
 
 
 def end(source: str, target: str, text_notices: Sequence[Notice]) -> dict[str, Any]:
-    """Returns the data of the last event.
-
-    Args:
-      source, target: codes of the languages; the same for a text that stays as it is.
-      text_notices: what the client is to know of the translation.
-    """
+    """Returns the data of the last event; a text that stays as it is has one language twice."""
     return {"source": source, "target": target, "warnings": notices.answers(text_notices)}
 
 

@@ -38,14 +38,9 @@ class Suggestion(NamedTuple):
 
 
 class SuggestionFile:
-    """A file of suggestions, which no other server writes to meanwhile.
+    """A file of suggestions, made if it is missing, which no other server writes to meanwhile.
 
-    Args:
-      path: of the file; made if it is missing.
-      max_bytes: of the file.
-
-    Raises:
-      UserError: it holds something else, another server writes to it, or it cannot be written.
+    A UserError if it holds something else, another server writes to it, or it cannot be written.
     """
 
     def __init__(self, path: Path, max_bytes: int = MAX_BYTES):
@@ -56,8 +51,7 @@ class SuggestionFile:
     def add(self, suggestion: Suggestion) -> None:
         """Stores a suggestion, which is on the disk then.
 
-        Raises:
-          RefusedError: a text has a character that XML lacks, or there is no room.
+        A RefusedError if a text has a character that XML lacks, or there is no room.
         """
         try:
             unit = _unit(suggestion).encode()
@@ -143,11 +137,7 @@ def _opened(path: Path) -> int:
 
 
 def _prepare(path: Path, descriptor: int) -> None:
-    """Lets a file begin and end as a memory of suggestions; a UserError if it holds another text.
-
-    Args:
-      path, descriptor: of the file, which is locked.
-    """
+    """Lets a locked file begin and end as a memory; a UserError if it holds another text."""
     status = os.fstat(descriptor)
     if stat.S_ISREG(status.st_mode) and not status.st_size:
         _write(descriptor, (tmx.head(tmx.ANY_SOURCE, ORIGIN) + tmx.END).encode(), 0)

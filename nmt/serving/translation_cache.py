@@ -13,12 +13,7 @@ Key = tuple[Query, Item]
 
 
 class TranslationCache:
-    """The translations that were asked for last.
-
-    Args:
-      most: texts, at most; 0 for no cache.
-      max_characters: of all texts and translations together, at most.
-    """
+    """The translations of the `most` texts that were asked for last; 0 for no cache."""
 
     def __init__(self, most: int = 0, max_characters: int = MAX_CHARACTERS):
         self.most, self._max_characters = most, max_characters

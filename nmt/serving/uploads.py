@@ -53,15 +53,9 @@ class TranslatedFile(NamedTuple):
 
 
 def read_texts(upload: Upload, most: int) -> Texts:
-    """Returns the texts of a file.
+    """Returns the texts of a file, which may have `most` characters together.
 
-    Args:
-      upload: the file.
-      most: characters that the texts may have together.
-
-    Raises:
-      UserError: the server cannot translate such files.
-      RefusedError: it is too large.
+    A UserError if the server cannot translate such files, a RefusedError if it is too large.
     """
     document = parse_upload(upload)
     texts = [segment.text for segment in document.segments]
@@ -72,20 +66,14 @@ def read_texts(upload: Upload, most: int) -> Texts:
 def write(
     upload: Upload, translations: Sequence[Translation], protector: Protector
 ) -> TranslatedFile:
-    """Returns a file with the translations of its texts.
-
-    Args:
-      upload: the file.
-      translations: of its texts, in order.
-      protector: finds what must not change.
-    """
+    """Returns a file with the translations of its texts, in order."""
     document = parse_upload(upload)
     report = make_report(document, translations, protector)
     return TranslatedFile(document.write(translations), report._replace(changes=[]))
 
 
 def parse_upload(upload: Upload) -> Document:
-    """Returns the Document of a file; see `read_texts`."""
+    """Returns the Document of a file."""
     file, columns = upload.file, upload.columns
     ending = format_of(file.name)
     if columns is not None and ending not in TABLES:

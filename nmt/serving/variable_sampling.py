@@ -11,12 +11,9 @@ class VariableSampling(Sampling):
     """A Sampling whose numbers are TensorFlow variables, so that one trace serves them all.
 
     It is equal to itself alone, and has a hash, unlike variables: SearchOptions are a key.
-
-    Attributes:
-      lock: of the variables, which one batch at a time has.
     """
 
-    lock: threading.Lock
+    lock: threading.Lock  # of the variables, which one batch at a time has
 
     @classmethod
     def of_defaults(cls) -> "VariableSampling":
