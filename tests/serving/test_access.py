@@ -294,7 +294,9 @@ def test_every_search_that_a_route_may_ask_for_is_warm(capitals):
             queries.append(query)
             return super().translate(query, items)
 
-    Models([Recorded()]).warm_up()
+    run = Recorded()
+    run.model.searches_by_tensorflow = True  # which traces each search
+    Models([run]).warm_up()
     assert queries[0] == queries[0]._replace(scored=False, n_best=1)
     assert any(query.links for query in queries)
     assert any(query.details for query in queries)
