@@ -38,6 +38,7 @@ from minimal import PAD
 
 POSITIONS = 2  # of the decoder, for each source token
 BLANK = PAD  # what a position predicts that says nothing; no translation holds it
+SENTENCES = 16_000  # of the training split, half of it, which the teacher translates
 EPOCHS = 3  # of the student, which begins with the teacher's weights
 SINGLE_SENTENCES = 100  # of the test split, translated one at a time to measure speed
 IDS = tf.TensorSpec((None, None), tf.int32)  # (B, L), of any size
@@ -168,19 +169,17 @@ def train(teacher, tokenizer, pairs):
 # ---- The comparison ----
 
 
-def speed(translate_sentences, number):
-    """Returns how many of `number` sentences a function without arguments translates per second."""
-    translate_sentences()  # once before, for what only the first call does
+def translations_and_speed(run, sentences, batch_size):
+    """Returns translations by a function, and how many sentences it translates per second."""
     start = time.perf_counter()
-    translate_sentences()
-    return number / (time.perf_counter() - start)
+    translations = run(sentences, batch_size)
+    return translations, len(sentences) / (time.perf_counter() - start)
 
 
 def compare(teacher, student, tokenizer):
     """Prints BLEU and sentences per second of both, each as one graph."""
     test = minimal.read_rows("pt_en/test.tsv")
     sources, references = map(list, zip(*test, strict=True))
-    singles = sources[:SINGLE_SENTENCES]
     networks = {
         "autoregressive": (minimal.translate, tf.function(teacher.call, [(IDS, IDS)])),
         "non-autoregressive": (translate, tf.function(student.call, [IDS])),
@@ -188,18 +187,20 @@ def compare(teacher, student, tokenizer):
     print("                    BLEU   sentences/s: one at a time   in batches")
     for name, (translate_batch, network) in networks.items():
         run = functools.partial(translate_all, translate_batch, network, tokenizer)
-        bleu = sacrebleu.corpus_bleu(run(sources, minimal.BATCH_SIZE), [references])
-        single = speed(functools.partial(run, singles, 1), len(singles))
-        batched = speed(functools.partial(run, sources, minimal.BATCH_SIZE), len(sources))
-        print(f"{name:18}  {bleu.score:4.1f}   {single:26.0f}   {batched:10.0f}")
+        run(sources[:1], 1)  # traces the graph
+        _, single = translations_and_speed(run, sources[:SINGLE_SENTENCES], 1)
+        translations, batched = translations_and_speed(run, sources, minimal.BATCH_SIZE)
+        bleu = sacrebleu.corpus_bleu(translations, [references])
+        print(f"{name:18}  {bleu.score:4.1f}   {single:26.0f}   {batched:10.0f}", flush=True)
 
 
 def main(sentences):
     teacher, tokenizer = minimal.main(sentences)
-    sources = [source for source, _ in minimal.read_rows("pt_en/train.tsv")]
+    sources = [source for source, _ in minimal.read_rows("pt_en/train.tsv")[:SENTENCES]]
     start = time.time()
     pairs = distill(tf.function(teacher.call, [(IDS, IDS)]), tokenizer, sources)
-    print(f"the teacher translated {len(sources)} sentences in {time.time() - start:.0f} s")
+    seconds = time.time() - start
+    print(f"the teacher translated {len(sources)} sentences in {seconds:.0f} s", flush=True)
     student = train(teacher, tokenizer, pairs)
     compare(teacher, student, tokenizer)
     for source, translation in zip(
