@@ -192,7 +192,6 @@ def test_a_corpus_may_be_in_another_encoding_and_have_a_weight(tmp_path):
         ("distill", dict(engine="ctranslate2"), "add separately: true"),
         ("distill", dict(beam=65), "beam: 65 is greater than the maximum of 64"),
         ("distill", dict(valid=["missing.tsv"]), "valid: missing.tsv does not exist"),
-        ("distill", dict(teacher=3), "'teacher' was unexpected"),
         ("distill", dict(teacher_runs=["nowhere"]), "teacher_runs: nowhere: no trained run"),
     ],
 )
@@ -290,7 +289,6 @@ def corrections(finished, tmp_path):
         (dict(tests={"corrections": {"files": ["test.tsv"]}}), "tests: corrections is the name"),
         (dict(replace="."), "replace: . is no symbolic link"),
         (dict(replace="nowhere/current/"), "replace: there is no folder nowhere; make it"),
-        (dict(corpora={"old": {"files": ["old.tsv"], "encoding": "utf-9"}}), "no encoding"),
     ],
 )
 def test_a_mistake_in_corrections_is_one_line(changes, message, corrections, tmp_path):

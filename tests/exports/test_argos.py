@@ -64,7 +64,6 @@ def test_a_package_has_the_version_that_is_named(model, tmp_path):
 @pytest.mark.parametrize(
     ("kind", "version", "said"),
     [
-        ("argos", "one", "'one' is no version such as 1.1"),
         ("argos", "../1", "is no version"),
         ("keras", "1.1", "--package-version goes with --format argos; leave it out"),
     ],

@@ -107,7 +107,7 @@ print()
     assert python(folder, script, path, tokenizer, few).splitlines()[:10] == expected
 
 
-@pytest.mark.parametrize("quantization", [None, "int8", "float16"])
+@pytest.mark.parametrize("quantization", [None, "int8"])
 def test_ctranslate2_gives_the_same_translations(folder, capsys, quantization):
     """At least 99 of 100 in float32, whose sums are added in another order."""
     for each in (None, quantization):
@@ -140,7 +140,7 @@ else:
     expected = (folder / "greedy").read_text().split("\n")
     other = [pair for pair in zip(translations, expected, strict=True) if pair[0] != pair[1]]
     # 8 bits change what a small network, half trained, is unsure of.
-    assert len(other) <= {None: 1, "float16": 2, "int8": 40}[quantization], other
+    assert len(other) <= {None: 1, "int8": 40}[quantization], other
     size = sum(file.stat().st_size for file in to.iterdir())
     whole = sum(file.stat().st_size for file in (folder / "ct2-None").iterdir())
     assert size < whole or quantization is None
@@ -149,7 +149,6 @@ else:
 @pytest.mark.parametrize(
     "variant",
     [
-        Variant(),
         Variant(pre_norm=True, tie_embeddings=True, decoder_layers=1),
         Variant(tie_embeddings=True, activation="swish", norm_epsilon=0.1, logits_bias=True),
     ],

@@ -31,10 +31,6 @@ def network(tokenizer, **options):
     return randomized(transformer)
 
 
-def test_even_dimensions_come_first():
-    assert hugging_face.halves(6).tolist() == [0, 2, 4, 1, 3, 5]
-
-
 @pytest.mark.slow  # imports PyTorch and transformers
 @pytest.mark.parametrize(
     ("pre_norm", "tie_embeddings", "decoder_layers"), [(False, True, 1), (True, False, 2)]

@@ -49,7 +49,7 @@ def test_text_gets_the_ids_of_the_program_and_becomes_text_again(both, text):
     assert same(both, text)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(text=st.text(alphabet=st.characters(codec="utf-8", exclude_categories=["Cc"]), max_size=20))
 def test_any_text_gets_the_ids_of_the_program(both, text):
     assert spelling.is_blank(text) or same(both, text)

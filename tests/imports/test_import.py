@@ -15,7 +15,6 @@ from helpers import (
     call,
     ids_of_transformers,
     in_graph,
-    marian_weights,
     sentences,
     write_marian_folder,
 )
@@ -109,16 +108,18 @@ def test_a_source_begins_with_its_text_and_a_target_with_start(run):
     assert tokenizer.text_ids(source) == source[:-1]
 
 
-@pytest.mark.parametrize("engine", ["tensorflow", "ctranslate2"])
-def test_both_engines_translate_score_and_align_alike(run, engine):
+def test_both_engines_translate_score_and_align_alike(run):
     options = dict(alignments=True, token_scores=True, beam=1, split=False)
-    other = loading.load_translator(run, engine="tensorflow", **options)
-    translate = loading.load_translator(run, engine=engine, **options)
-    for ours, theirs in zip(translate.hypotheses(LINES), other.hypotheses(LINES), strict=True):
+    one, other = (
+        loading.load_translator(run, engine=engine, **options)
+        for engine in ("tensorflow", "ctranslate2")
+    )
+    for ours, theirs in zip(one.hypotheses(LINES), other.hypotheses(LINES), strict=True):
         assert ours[0].text == theirs[0].text
         assert ours[0].log_probability == pytest.approx(theirs[0].log_probability, abs=1e-3)
         assert ours[0].links == theirs[0].links
-    assert translate.attend("um dois.").source[0].startswith("▁")  # no START
+    for translate in (one, other):
+        assert translate.attend("um dois.").source[0].startswith("▁")  # no START
 
 
 def test_attention_and_links_leave_out_nothing_of_the_text(run):
@@ -356,12 +357,9 @@ def test_the_converter_of_ctranslate2_translates_alike(folder, run, tmp_path):
         (dict(model_type="t5"), "is of the family 't5'; marian and pegasus can be imported"),
         (dict(model_type="pegasus"), "a Pegasus of others"),
         (dict(normalize_before=True), "normalize_before: this network has no such form"),
-        (dict(normalize_embedding=True), "normalize_embedding: this network"),
         (dict(decoder_ffn_dim=99), "ffn_dim: this network"),
-        (dict(decoder_attention_heads=1), "heads: this network"),
         (dict(activation_function="gelu"), "activation: 'gelu' is not one of relu, swish"),
         (dict(scale_embedding=False), "scale_embedding: this network"),
-        (dict(d_model=10**9), "d_model"),
         (dict(d_model="512"), "d_model is '512', not of type int"),
         (dict(encoder_layers=None), "num_layers is None"),
         (dict(pad_token_id=None), "pad_token_id is None, no number"),
@@ -369,7 +367,6 @@ def test_the_converter_of_ctranslate2_translates_alike(folder, run, tmp_path):
         (dict(d_model=32), "has the shape"),
         (dict(encoder_layers=5), "its weights lack model.encoder.layers.1"),
         (dict(model_type=["marian"]), "is of the family ['marian']"),
-        (dict(dropout="x"), "dropout_rate is 'x'"),
     ],
 )
 def test_a_configuration_that_does_not_fit_is_one_line(folder, tmp_path, changes, message, capsys):
@@ -380,7 +377,7 @@ def test_a_configuration_that_does_not_fit_is_one_line(folder, tmp_path, changes
 
 @pytest.mark.parametrize("name", ["config.json", "vocab.json", "source.spm", "target.spm",
                                   "model.safetensors"])  # fmt: skip
-@pytest.mark.parametrize("content", [None, b"", b"\xff\x00{", b"[1]", b"[" * 100_000])
+@pytest.mark.parametrize("content", [None, b"\xff\x00{", b"[" * 100_000])
 def test_a_missing_or_damaged_file_is_named(folder, tmp_path, name, content, capsys):
     copy = copied(folder, tmp_path)
     (copy / name).unlink()
@@ -390,7 +387,7 @@ def test_a_missing_or_damaged_file_is_named(folder, tmp_path, name, content, cap
     refused(copy, tmp_path, capsys, "no model.safetensors or" if missing_weights else name)
 
 
-@pytest.mark.parametrize("table", [{"a": 0, "b": 0}, {"a": 1, "b": 2}, {"a": "0"}, {"a": True}])
+@pytest.mark.parametrize("table", [{"a": 0, "b": 0}, {"a": 1, "b": 2}, {"a": True}])
 def test_a_table_of_ids_that_contradicts_itself_is_named(folder, tmp_path, table, capsys):
     copy = copied(folder, tmp_path)
     (copy / "vocab.json").write_text(json.dumps(table))
@@ -438,10 +435,7 @@ def test_weights_of_more_layers_than_the_configuration_has_are_refused(tmp_path,
     ("changes", "message"),
     [
         (dict(num_beams=None, length_penalty="x"), "length_penalty is 'x'"),
-        (dict(num_beams=[4]), "beam is [4]"),
         (dict(bad_words_ids=5), "are no lists of ids"),
-        (dict(bad_words_ids=[5]), "are no lists of ids"),
-        (dict(bad_words_ids=[[[1]]]), "are no lists of ids"),
         (dict(bad_words_ids=[["x"], [3]]), "are no lists of ids"),
         (dict(suppress_tokens=[{}]), "are no lists of ids"),
     ],
@@ -591,12 +585,3 @@ def refused(folder, tmp_path, capsys, message):
     assert message in errors[0]
     assert re.search(r"; [a-z]", errors[0])  # how to mend it
     assert not (tmp_path / "run").exists()
-
-
-def test_weights_of_the_helper_are_those_of_a_marian_model():
-    config = dict(
-        encoder_layers=1, decoder_layers=2, d_model=4, encoder_attention_heads=1,
-        encoder_ffn_dim=6, vocab_size=9, decoder_vocab_size=9,
-        share_encoder_decoder_embeddings=True,
-    )  # fmt: skip
-    assert marian_weights(config)["model.decoder.layers.1.fc1.weight"].shape == (6, 4)

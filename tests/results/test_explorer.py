@@ -119,9 +119,6 @@ def test_a_tag_of_any_punctuation_is_a_regular_expression_of_javascript():
     assert browser_model.in_javascript(re.compile(r"[\w-]\d\w"))[0] == (
         r"[\p{L}\p{N}_-]\p{Nd}[\p{L}\p{N}_]"
     )
-
-
-def test_punctuation_in_a_class_keeps_its_backslash_only_where_javascript_allows_it():
     pattern = re.compile(r"""[^\s\\/\"\-\]\#]""")
     assert browser_model.in_javascript(pattern)[0] == r"""[^\s\\/"\-\]#]"""
 
@@ -144,7 +141,7 @@ def test_each_kind_of_span_is_a_regular_expression_of_the_browser(browser, token
         assert (match is not None) == (pattern.search(text) is not None), kind
 
 
-@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("number", [np.nan, -np.inf])
 def test_weights_that_are_no_numbers_are_refused(number):
     with pytest.raises(UserError, match="x: holds NaN or an infinite number"):
         browser_model.encode_weights({"x": np.array([1, number], np.float32)})
@@ -364,27 +361,6 @@ def test_odd_vocabularies_give_the_ids_and_the_text_of_the_program(browser):
 
 
 @pytest.mark.slow
-def test_a_run_of_mixed_precision_is_explored(browser, finished, tmp_path):
-    folder = shutil.copytree(finished / "run", tmp_path / "mixed")
-    parameters = json.loads((folder / "params.json").read_text())
-    (folder / "params.json").write_text(json.dumps(parameters | {"mixed_precision": True}))
-    _, tokenizer, model = loading.load(folder)
-    network = model.transformer
-    assert network.dtype_policy.name == "mixed_bfloat16"
-    browser.open(network, tokenizer)
-    source = tokenizer.encode(["um dois três."])[0]
-    forced = greedy_translate(network, tf.constant([source]))[0].numpy().tolist()
-    logits = browser.ask(
-        "const all = new Translation(network, arguments[0], AS_TRAINED, arguments[1]).finish();"
-        "return all.steps.map(step => [...step.logits])",
-        source, forced[1:],
-    )  # fmt: skip
-    expected, _ = network((tf.constant([source]), tf.constant([forced[:-1]])), training=False)
-    np.testing.assert_allclose(logits, expected[0], atol=0.3)  # bfloat16 has 8 bits
-    assert [np.argmax(row) for row in logits] == np.argmax(expected[0], axis=-1).tolist()
-
-
-@pytest.mark.slow
 def test_odd_text_is_typed_without_a_fault(browser, run):
     tokenizer, transformer = run
     browser.open(transformer, tokenizer)
@@ -401,9 +377,8 @@ def test_odd_text_is_typed_without_a_fault(browser, run):
 
 
 CONFIGURATIONS = [
-    dict(pre_norm=True, tie_embeddings=True), dict(pre_norm=True), dict(tie_embeddings=True),
-    dict(), dict(num_heads=1, num_layers=1), dict(num_layers=3, decoder_layers=1),
-    dict(dtype="mixed_bfloat16", pre_norm=True),
+    dict(), dict(pre_norm=True, tie_embeddings=True), dict(num_heads=1, num_layers=1),
+    dict(num_layers=3, decoder_layers=1), dict(dtype="mixed_bfloat16", pre_norm=True),
     dict(tie_embeddings=True, activation="swish", norm_epsilon=0.1, logits_bias=True),
 ]  # fmt: skip
 
