@@ -118,8 +118,6 @@ def test_so_many_names_of_tags_are_refused(client):
         ({"split_sentences": "nonewlines", "tag_handling": "html"}, None),
         ({"context": "On a farm."}, "context is not supported"),
         ({"context": ""}, None),
-        ({"model_type": "quality_optimized"}, "model_type is not supported"),
-        ({"splitting_tags": ["p"]}, "splitting_tags is not supported"),
         ({"target_lang": "JA"}, "is not available"),
     ],
 )

@@ -9,7 +9,7 @@ from nmt.corpus import line_languages
 from nmt.serving.app import application
 from nmt.serving.detection import Detector
 from nmt.serving.limits import Limits
-from nmt.serving.models import Direction, Models, directions_of, is_variety
+from nmt.serving.models import Direction, Models, directions_of
 from nmt.serving.service import Service
 
 
@@ -125,18 +125,12 @@ def test_html_is_recognized_by_its_text(client):
 @pytest.mark.parametrize(
     ("source", "target", "status"),
     [("en", "pt-BR", 200), ("en", "pt", 200), ("EN", "pt_br", 200), ("pt-PT", "en", 200),
+     ("en", "pt-PT", 400),
      ("e", "pt", 400), ("pt", "de", 400), ("auto", "de", 400)],
 )  # fmt: skip
 def test_a_region_may_be_missing_if_that_leaves_no_doubt(client, source, target, status):
     asked = {"q": "Das ist ein Haus.", "source": source, "target": target}
     assert client.post("/translate", json=asked).status_code == status
-
-
-def test_varieties():
-    assert is_variety("pt-BR", "pt")
-    assert is_variety("pt", "pt_br")
-    assert not is_variety("pt-BR", "pt-PT")
-    assert not is_variety("p", "pt")
 
 
 def test_suggestions_are_refused_in_the_words_of_libretranslate(client):

@@ -14,21 +14,6 @@ def request(**headers):
     return SimpleNamespace(headers=headers, scope={"access": new_access("POST", {})})
 
 
-@pytest.mark.parametrize(
-    ("fields", "headers"),
-    [
-        ({"api_key": "söcret"}, {}),
-        ({}, {"authorization": "DeepL-Auth-Key söcret"}),
-        ({}, {"authorization": "Bearer söcret"}),
-    ],
-)
-def test_the_key_is_a_field_or_a_header(fields, headers):
-    Limits(keys=Keys("söcret")).check_key(request(**headers), fields)
-    with pytest.raises(RefusedError, match="API key") as refusal:
-        Limits(keys=Keys("other")).check_key(request(**headers), fields)
-    assert refusal.value.status == 403
-
-
 @pytest.mark.parametrize("key", [None, "", ["a"], {"a": 1}, "\ud800", 0])
 def test_no_other_key_will_do(key):
     with pytest.raises(RefusedError):

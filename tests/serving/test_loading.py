@@ -36,7 +36,7 @@ def answers(client, path, body):
     return answer.json()
 
 
-@pytest.mark.parametrize("choice", [{}, dict(name="ctranslate2"), dict(quantization="int8")])
+@pytest.mark.parametrize("choice", [{}, dict(quantization="int8")])
 def test_samples_and_attention_are_those_of_tensorflow(finished, choice):
     with client_of(served_run(finished / "run", name="tensorflow")) as client:
         samples = answers(client, "/n-best", SAMPLES)
