@@ -44,11 +44,7 @@ MODULES = {  # of public functions, imported when one of them is used
 
 
 def __getattr__(name: str) -> Any:
-    """Returns a public function. TensorFlow, which it may import, writes nothing meanwhile.
-
-    Raises:
-      UserError: a module of the host program hides one that is needed.
-    """
+    """Returns a public function. TensorFlow, which it may import, writes nothing meanwhile."""
     if name not in MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from nmt import messages, neighbors
@@ -87,11 +83,7 @@ class WorkersLost(Exception):  # noqa: N818  # the machine's, not the program's 
 
 
 class Interrupted(Exception):  # noqa: N818  # not an error
-    """A signal ended the training run, which is saved.
-
-    Args:
-      number: of the signal.
-    """
+    """A signal, whose number it holds, ended the training run, which is saved."""
 
     def __init__(self, number: int):
         super().__init__(number)
@@ -99,11 +91,7 @@ class Interrupted(Exception):  # noqa: N818  # not an error
 
 
 class Terminated(BaseException):  # like KeyboardInterrupt, no error
-    """A signal to end, SIGTERM or SIGHUP, where nothing needs to be saved.
-
-    Args:
-      number: of the signal.
-    """
+    """A signal to end, SIGTERM or SIGHUP, where nothing needs to be saved."""
 
     def __init__(self, number: int):
         super().__init__(number)

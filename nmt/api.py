@@ -112,8 +112,7 @@ TRAIN_KEYWORDS = {*inspect.signature(train).parameters} - {"parameters"}
 def train_as_program(args: Namespace) -> None:
     """Calls the training of run_demo.py, as an application does.
 
-    This is the one import of run_demo in the package, when it is called: the step and the course of
-    a run are written there and nowhere else.
+    The one import of run_demo in the package: a run's step and course are written there alone.
     """
     neighbors.check_names("run_demo")
     with messages.quiet():

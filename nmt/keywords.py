@@ -14,13 +14,7 @@ Result = TypeVar("Result")
 
 
 def check_keywords(function: str, given: Iterable[str], known: Iterable[str]) -> None:
-    """Raises a TypeError, as Python does, but says what a keyword that is not known may mean.
-
-    Args:
-      function: its name.
-      given: the names of keyword arguments.
-      known: the names that it has.
-    """
+    """Raises a TypeError, as Python does, but says what a keyword that is not known may mean."""
     names = sorted(known)
     for name in given:
         if name not in names:

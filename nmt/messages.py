@@ -41,9 +41,6 @@ class Stderr:
     """A stream of messages whose loss is no error: a closed terminal, an ended reader, a full disk.
 
     What is written from then on goes nowhere, by C++ too.
-
-    Args:
-      stream: a text file.
     """
 
     def __init__(self, stream: TextIO):
@@ -58,7 +55,6 @@ class Stderr:
         return getattr(self.stream, name)
 
     def write(self, text: str) -> int:
-        """Writes a text. Returns its length."""
         try:
             self.stream.write(text)
         except (OSError, ValueError):  # ValueError: the stream is closed
@@ -66,7 +62,6 @@ class Stderr:
         return len(text)
 
     def flush(self) -> None:
-        """Writes what is buffered."""
         try:
             self.stream.flush()
         except (OSError, ValueError):

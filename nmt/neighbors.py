@@ -50,11 +50,7 @@ def load_params() -> ModuleType:
 
 
 def check_names(*names: str) -> None:
-    """Raises a UserError if another module is imported by the name of one beside this package.
-
-    Args:
-      names: of modules, which need not be imported.
-    """
+    """Raises a UserError if another module is, or would be, imported by one of these names."""
     for name in () if IS_INSTALLED else names:
         if name in sys.modules:
             path = getattr(sys.modules[name], "__file__", None)

@@ -65,12 +65,7 @@ class Options:
 
     @classmethod
     def of(cls, preset: str = "tutorial", given: Mapping[str, Any] | None = None) -> "Options":
-        """Returns the values of a preset.
-
-        Args:
-          preset: a key of params.PRESETS.
-          given: values by name that replace them, as flags do.
-        """
+        """Returns the values of a preset, but for those that are `given` by name, as flags are."""
         return cls(**(params.values(preset) | dict(given or {})))
 
     @property
@@ -81,9 +76,7 @@ class Options:
     def parameters(self, vocab_size: int, target_vocab_size: int | None = None) -> int:
         """Returns the number of trained weights of a network, as `count_params` of Keras does.
 
-        Args:
-          vocab_size: vocabulary entries.
-          target_vocab_size: of the target's vocabulary; None if both languages share one.
+        Without `target_vocab_size` both languages share one vocabulary.
         """
         width = self.d_model
         attention = 4 * (width**2 + width)
@@ -100,10 +93,6 @@ class Options:
         return encoder + decoder + last_norms + tables + bias
 
     def by_name(self, *sections: params.Section) -> dict[str, Any]:
-        """Returns values by name, as JSON, messages and flags need them.
-
-        Args:
-          sections: of params.py; none for all.
-        """
+        """Returns values by name, of all sections of params.py or of those given."""
         names = params.names(*sections) if sections else params.values().keys()
         return {name: getattr(self, name) for name in names}

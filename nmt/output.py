@@ -81,11 +81,7 @@ def move(path: Path, target: Path) -> None:
 def new(path: StrPath) -> Iterator[Path]:
     """Yields a path to write to, which is renamed to `path` if the block ends without an error.
 
-    Args:
-      path: what --to names, a file or a folder; missing folders above it are made.
-
-    Raises:
-      UserError: it exists already, or cannot be written.
+    Missing folders above it are made. A UserError if it exists already, or cannot be written.
     """
     refuse_existing(path)
     path = Path(path)

@@ -31,12 +31,7 @@ SETTINGS = "settings.json"
 def other_settings(saved: Any, settings: Settings) -> list[str]:
     """Returns the names of the settings that differ from those that an output was begun with.
 
-    Args:
-      saved: what was read from a JSON file.
-      settings: those of now.
-
-    Raises:
-      ValueError: `saved` is not an object.
+    A ValueError if `saved`, read from a JSON file, is not an object.
     """
     if not isinstance(saved, dict):
         raise ValueError("is not an object")
@@ -47,17 +42,9 @@ def other_settings(saved: Any, settings: Settings) -> list[str]:
 class ResumableOutput(abc.ABC):
     """OUT.partial, locked; used in a `with` block, which says what stays after an error.
 
-    Args:
-      target: OUT, a new file.
-      settings: see Settings.
-
-    Attributes:
-      path: of OUT.partial.
-      finished: what OUT.partial holds, by what it is the translation of.
-
-    Raises:
-      UserError: OUT exists; another process writes it; it was begun with other settings; or
-        OUT.partial cannot be written.
+    `finished` is what OUT.partial holds, by what it is the translation of. A UserError if OUT
+    exists; another process writes it; it was begun with other settings; or OUT.partial cannot be
+    written.
     """
 
     finished: dict[Any, Any]
@@ -80,7 +67,7 @@ class ResumableOutput(abc.ABC):
 
     @abc.abstractmethod
     def _resume(self, settings: Settings) -> None:
-        """Reads what is finished; compares the settings with its own, or writes them."""
+        """Reads what is finished; compares the settings, or writes them."""
 
     @abc.abstractmethod
     def _forget_settings(self) -> None:
@@ -91,11 +78,9 @@ class ResumableOutput(abc.ABC):
         """Removes OUT.partial if it is empty."""
 
     def refuse_existing(self) -> None:
-        """Raises a UserError if OUT exists: nothing is overwritten."""
         output.refuse_existing(self.target, "another file")
 
     def _other_settings(self, names: Sequence[str]) -> UserError:
-        """Returns an error that names the settings that differ."""
         return UserError(
             f"{self.path}: was begun with another {', '.join(names)}; give the same, or remove it "
             "to start again"
@@ -130,11 +115,7 @@ class ResumableOutput(abc.ABC):
         self._descriptor = -1
 
     def close(self) -> bool:
-        """Lets another process have OUT.partial, which stays if something is finished.
-
-        Returns:
-          Whether it stays.
-        """
+        """Lets another process have OUT.partial. Returns whether it stays, with what is finished."""
         if self._descriptor < 0:
             return False
         if not self.finished:
@@ -158,13 +139,10 @@ class ResumableOutput(abc.ABC):
 
 
 class ResumableLines(ResumableOutput):
-    """A text whose parts are finished in any order; see ResumableOutput.
+    """A text whose parts are finished in any order, by the number of the first line.
 
     The name of a part says how many bytes it has, so that one that a disk has shortened is written
     again.
-
-    Attributes:
-      finished: the path of each part, by the number of its first line.
     """
 
     finished: dict[int, Path]
@@ -205,25 +183,14 @@ class ResumableLines(ResumableOutput):
         self.path.rmdir()
 
     def add(self, first: int, text: str) -> None:
-        """Writes the translation of the part that begins with line `first`.
-
-        Raises:
-          UserError: it cannot be written, as when the disk is full.
-        """
+        """Writes the translation of the part that begins with line `first`."""
         content = text.encode()
         path = self.path / f"{first:012d}-{len(content)}.part"
         output.write(path, content)
         self.finished[first] = path
 
     def finish(self, firsts: Iterable[int]) -> None:
-        """Writes OUT, and removes the folder.
-
-        Args:
-          firsts: the first line of each part, in order.
-
-        Raises:
-          UserError: OUT exists, or cannot be written.
-        """
+        """Writes OUT, its parts in the order of `firsts`, and removes the folder."""
         self.refuse_existing()
         joined = self.path / "joined"
         try:
@@ -251,11 +218,7 @@ class FinishedText(NamedTuple):
 
 
 class ResumableTexts(ResumableOutput):
-    """The texts of a document, each of which is translated once; see ResumableOutput.
-
-    Attributes:
-      finished: translations, by source.
-    """
+    """The texts of a document, each of which is translated once; `finished` is by source."""
 
     finished: dict[str, FinishedText]
 
@@ -275,11 +238,9 @@ class ResumableTexts(ResumableOutput):
             self._write(settings)
 
     def _read(self, content: bytes, settings: Settings) -> dict[str, FinishedText]:
-        """Returns the finished texts.
+        """Returns the finished texts; a UserError if they were begun with other settings.
 
-        Raises:
-          UserError: they were begun with other settings.
-          ValueError, TypeError, KeyError: the content is something else.
+        ValueError, TypeError and KeyError mean that the content is something else.
         """
         lines = [json.loads(line) for line in content.decode().splitlines()]
         if lines and (names := other_settings(lines[0], settings)):
@@ -308,20 +269,12 @@ class ResumableTexts(ResumableOutput):
             self.path.unlink()
 
     def add(self, source: str, translation: FinishedText) -> None:
-        """Writes the translation of a text.
-
-        Raises:
-          UserError: it cannot be written.
-        """
+        """Writes the translation of a text."""
         self._write({"source": source, **translation._asdict()})
         self.finished[source] = translation
 
     def finish(self, content: bytes) -> None:
-        """Writes OUT, the document in translation, and removes OUT.partial.
-
-        Raises:
-          UserError: OUT exists, or cannot be written.
-        """
+        """Writes OUT, the document in translation, and removes OUT.partial."""
         self.refuse_existing()
         output.write(self.target, content)
         self.path.unlink(missing_ok=True)

@@ -17,10 +17,7 @@ class Purpose(enum.IntEnum):
 def derive(seed: int, purpose: Purpose, *numbers: int) -> int:
     """Returns a seed of 31 bits: numpy's SeedSequence, a hash that all its versions share.
 
-    Args:
-      seed: of the run.
-      purpose: what the random numbers are for.
-      numbers: what else distinguishes them, such as an epoch; 0 or more each.
+    The numbers, 0 or more each, are what else distinguishes the random numbers, such as an epoch.
     """
     import numpy as np  # which commands that only parse flags do without
 

@@ -31,12 +31,6 @@ def accelerate(transformer: Transformer) -> Transformer:
     The signature of `call` must stay, because Keras has read it from the original class. Keras
     has no way of its own: `clone_model` takes only functional models, and a layer made again from
     its config draws other initial weights.
-
-    Args:
-      transformer: a Transformer of the story, or a variant.
-
-    Returns:
-      the same Transformer.
     """
     _accelerate_parts(transformer)
     return transformer

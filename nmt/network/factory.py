@@ -45,15 +45,12 @@ class PlainForward:
     def loss_function(
         self, real: tf.Tensor, predictions: tf.Tensor, label_smoothing: float = 0.0
     ) -> tf.Tensor:
-        """Returns the story's loss of ids (B, T) under logits (B, T, V)."""
         return transformer_model.loss_function(real, predictions, loss_object(label_smoothing))
 
     def accuracy_function(self, real: tf.Tensor, predictions: tf.Tensor) -> tf.Tensor:
-        """Returns the story's accuracy of logits (B, T, V) for ids (B, T)."""
         return transformer_model.accuracy_function(real, predictions)
 
     def tokens(self, real: tf.Tensor, predictions: tf.Tensor) -> tf.Tensor:
-        """Returns the number of real tokens of ids (B, T), ()."""
         return tf.reduce_sum(tf.cast(real != PAD, tf.float32))
 
 
@@ -62,11 +59,8 @@ def build_transformer(
 ) -> Transformer:
     """Returns a Transformer of the sizes in `options`, with newly initialized weights.
 
-    Args:
-      options: of the run.
-      vocab_size: vocabulary entries.
-      plain: leave it as the story has it; otherwise engine.py accelerates it.
-      target_vocab_size: entries of the target's vocabulary; None if both languages share one.
+    A plain one is left as the story has it; otherwise engine.py accelerates it. Without
+    `target_vocab_size` both languages share one vocabulary.
     """
     with dtype_policy_scope("mixed_bfloat16" if options.mixed_precision else "float32"):
         transformer = network_of(
@@ -88,11 +82,7 @@ def forward_pass(
 ) -> ForwardPass:
     """Returns the forward pass of a Transformer that `build_transformer` has made.
 
-    Args:
-      transformer: a Transformer.
-      parts: number of parts of a batch, computed in parallel.
-      plain: as the Transformer is built.
-      static_shapes: whether XLA compiles it.
+    Parts of a batch are computed in parallel; XLA needs static shapes.
     """
     if plain:  # a call of the network, as it stands
         return PlainForward(transformer)

@@ -114,8 +114,7 @@ class MultiHeadAttention(transformer_model.MultiHeadAttention):
     ) -> tuple[tf.Tensor, tf.Tensor]:
         """Attends from `q` (B, len_q, D) to `k`, `v` (B, len_k, D).
 
-        Returns:
-          output (B, len_q, D) and attention weights (B, H, len_q, len_k).
+        Returns the output (B, len_q, D) and attention weights (B, H, len_q, len_k).
         """
         if q is k is v:
             projection = join_projections(self.wq, self.wk, self.wv)

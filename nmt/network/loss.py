@@ -14,9 +14,8 @@ from transformer_model import PAD
 def loss_object(label_smoothing: float) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
     """Returns what the story's `loss_function` takes: losses (B, T) of ids under logits (B, T, V).
 
-    Args:
-      label_smoothing: the probability that the target distribution spreads evenly over the
-        vocabulary (paper 5.4).
+    The target distribution spreads the share `label_smoothing` evenly over the vocabulary (paper
+    5.4).
     """
     if not label_smoothing:
         return transformer_model.loss_object
@@ -47,7 +46,6 @@ class Predictions:
 
     @property
     def computed_sums(self) -> TokenSums:
-        """The sums, after the loss was computed."""
         assert self.sums is not None
         return self.sums
 
@@ -81,13 +79,7 @@ class SummedForward:
 
 
 def token_sums(real: tf.Tensor, pred: tf.Tensor, label_smoothing: float = 0.0) -> TokenSums:
-    """Returns the TokenSums of ids (...) under logits (..., V).
-
-    Args:
-      real: target ids.
-      pred: logits.
-      label_smoothing: see `loss_object`.
-    """
+    """Returns the TokenSums of ids (...) under logits (..., V)."""
     is_real = tf.cast(tf.not_equal(real, PAD), tf.float32)  # (...)
     losses, hits = cross_entropy(real, pred, label_smoothing)  # (...)
     return TokenSums(
@@ -105,11 +97,6 @@ def cross_entropy(
     The target distribution has 1 - label_smoothing on the real id and the rest spread evenly over
     the vocabulary (paper 5.4). TensorFlow's own kernel takes twice the time on a CPU; here
     exp(logits) is computed once, for the loss, the prediction and the gradient, softmax - target.
-
-    Args:
-      real: target ids (...).
-      pred: logits (..., V).
-      label_smoothing: the probability spread over the vocabulary.
     """
     vocab_size, ids = pred.shape[-1], tf.reshape(real, (-1,))  # (N,)
     even, certain = label_smoothing / vocab_size, 1 - label_smoothing

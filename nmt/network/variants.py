@@ -73,12 +73,7 @@ class PreNormDecoderLayer(DecoderLayer):
 
 @register
 class TiedLogits(keras.layers.Layer):
-    """Logits as products with the matrix (V, D) of a shared Keras `embedding` (paper 3.4).
-
-    Args:
-      embedding: a Keras Embedding.
-      has_bias: whether a bias (V,) is added.
-    """
+    """Logits as products with the matrix (V, D) of a shared Keras `embedding` (paper 3.4)."""
 
     def __init__(
         self, embedding: keras.layers.Embedding, has_bias: bool = False, **kwargs: Any
@@ -103,12 +98,7 @@ class TiedLogits(keras.layers.Layer):
 
 @register
 class EncoderVariant(Encoder):
-    """An Encoder of other layers, or with an embedding that is shared.
-
-    Args:
-      pre_norm: use PreNormEncoderLayer, and normalize the output.
-      embedding: a Keras Embedding; None creates one.
-    """
+    """An Encoder of other layers, or with an embedding that is shared."""
 
     def __init__(
         self, num_layers: int, d_model: int, num_heads: int, dff: int, input_vocab_size: int,
@@ -133,12 +123,7 @@ class EncoderVariant(Encoder):
 
 @register
 class DecoderVariant(Decoder):
-    """A Decoder of other layers, or with an embedding that is shared.
-
-    Args:
-      pre_norm: use PreNormDecoderLayer, and normalize the output.
-      embedding: a Keras Embedding; None creates one.
-    """
+    """A Decoder of other layers, or with an embedding that is shared."""
 
     def __init__(
         self, num_layers: int, d_model: int, num_heads: int, dff: int, target_vocab_size: int,
@@ -223,7 +208,6 @@ class TransformerVariant(Transformer):
 
 
 def set_epsilon(layer: keras.Layer, epsilon: float) -> None:
-    """Sets the epsilon of each layer normalization within a layer."""
     for part in parts_of(layer):
         if isinstance(part, keras.layers.LayerNormalization):
             part.epsilon = epsilon
@@ -233,12 +217,9 @@ def set_epsilon(layer: keras.Layer, epsilon: float) -> None:
 def shared_embedding(
     input_vocab_size: int, target_vocab_size: int, d_model: int
 ) -> keras.layers.Embedding:
-    """Returns an Embedding for both languages, which share one vocabulary.
+    """Returns an Embedding for both languages, which share one vocabulary; else a ValueError.
 
     Its vectors have length 1: logits start small, and the stacks scale embeddings by sqrt(D).
-
-    Raises:
-      ValueError: the vocabularies differ in size.
     """
     if input_vocab_size != target_vocab_size:
         raise ValueError(
@@ -264,9 +245,7 @@ def sizes_of(transformer: Transformer) -> dict[str, Any]:
 def network_of(variant: Variant, **sizes: Any) -> Transformer:
     """Returns a new Transformer: the story's, unless the Variant asks for another.
 
-    Args:
-      variant: a Variant; with as many `decoder_layers` as layers of the encoder, it is none.
-      sizes: the arguments of Transformer, by name.
+    With as many `decoder_layers` as layers of the encoder, it does not.
     """
     if variant.decoder_layers == sizes["num_layers"]:
         variant = variant._replace(decoder_layers=0)

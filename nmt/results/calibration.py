@@ -68,13 +68,9 @@ class Reliability(NamedTuple):
 def measure(
     model: Model, tokenizer: Tokenizer, sources: Sequence[str], *references: Sequence[str]
 ) -> Measured:
-    """Translates sources, whole, and compares the translations with references.
+    """Translates sources, whole, and compares the translations with sets of references.
 
-    Args:
-      model: of a run, which translates by the search of its options.
-      tokenizer: the Tokenizer of the run.
-      sources: strings.
-      references: for each set of references, as many strings; "" where one is missing.
+    A reference is "" where one is missing.
     """
     from nmt.results import scores
 
@@ -104,9 +100,6 @@ def fit(measured: Measured) -> Estimator:
     A logistic regression whose target is a share, the chrF / 100, with a small ridge penalty
     (Papke and Wooldridge 1996, "Econometric methods for fractional response variables"); then a
     curve through means of the chrF, by confidence, that never falls.
-
-    Raises:
-      UserError: there are too few pairs.
     """
     if len(measured.signs) < MIN_PAIRS:
         raise UserError(
@@ -146,9 +139,7 @@ def weights_of(signs: np.ndarray, shares: np.ndarray) -> tuple[float, ...]:
 def regress(inputs: np.ndarray, shares: np.ndarray) -> np.ndarray:
     """Returns the weights (1 + F,) of a logistic regression, by Newton's method.
 
-    Args:
-      inputs: (N, 1 + F), of which the first is 1.
-      shares: (N,), from 0 to 1.
+    Of the inputs (N, 1 + F) the first is 1; shares (N,) are from 0 to 1.
     """
     penalties = np.r_[1e-6, np.full(inputs.shape[1] - 1, RIDGE)]
 
@@ -176,11 +167,7 @@ def rising_curve(before: np.ndarray, chrf: np.ndarray) -> tuple[tuple[float, flo
     """Returns the points of a curve that never falls, from (0, 0) to (100, 100).
 
     Means of as many translations each, of which neighbors that would fall are one (pool adjacent
-    violators; Barlow et al. 1972).
-
-    Args:
-      before: (N,), from 0 to 100.
-      chrf: (N,).
+    violators; Barlow et al. 1972). `before` (N,) is from 0 to 100.
     """
     order = np.argsort(before, kind="stable")
     pools: list[np.ndarray] = []  # numbers of translations
@@ -259,14 +246,8 @@ def calibrate(
 ) -> Reliability:
     """Fits an Estimator, and writes it to confidence.json. Returns how well it fits.
 
-    Args:
-      folder: of the run.
-      checkpoint: the `record` of the runs.weights.Weights that the model has.
-      model, tokenizer: of the run.
-      columns: sources and sets of references, of which the first MAX_PAIRS count.
-
-    Raises:
-      UserError: there are too few pairs, or the file cannot be written.
+    Columns are sources and sets of references, of which the first MAX_PAIRS count. `checkpoint` is
+    the `record` of the runs.weights.Weights that the model has.
     """
     if len(columns[0]) > MAX_PAIRS:
         log.info(f"Confidence is fitted to the first {MAX_PAIRS:,} of {len(columns[0]):,} pairs.")

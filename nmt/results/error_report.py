@@ -58,7 +58,6 @@ class ErrorReport(NamedTuple):
 
     @property
     def lines(self) -> int:
-        """The number of all lines."""
         return sum(part.lines for part in self.parts)
 
     def totals(self) -> dict[str, int]:
@@ -67,7 +66,6 @@ class ErrorReport(NamedTuple):
         return {"any": sum(self.wrong_lines)} | totals
 
     def to_json(self) -> dict[str, Any]:
-        """Returns the report as scores.json holds it."""
         kinds = {
             kind: {
                 "lines": sum(self.counts[kind]),
@@ -86,7 +84,6 @@ class ErrorReport(NamedTuple):
         return {"lines": self.lines, "wrong_lines": sum(self.wrong_lines), "kinds": kinds}
 
     def text(self) -> str:
-        """Returns the report as text."""
         wrong = sum(self.wrong_lines)
         share = wrong / max(self.lines, 1)
         blocks = [f"{plural(wrong, 'line')} of {self.lines} with an error ({share:.1%})"]
@@ -101,7 +98,6 @@ class ErrorReport(NamedTuple):
         return "\n\n".join(blocks)
 
     def _lines_of(self, kind: str) -> Iterator[str]:
-        """Yields what is to be said of a kind of error."""
         number = sum(self.counts[kind])
         yield f"{kind}: {number:,} ({number / self.lines:.1%}): {KINDS[kind]}"
         for example in self.examples[kind]:
@@ -113,11 +109,7 @@ class ErrorReport(NamedTuple):
 
 
 def count_table(columns: Mapping[str, Mapping[str, int]]) -> str:
-    """Returns numbers of lines as text: a row for each kind of error.
-
-    Args:
-      columns: by their titles, of ErrorReport.totals.
-    """
+    """Returns ErrorReport.totals, by their titles, as text: a row per kind of error."""
     widths = {title: max(len(title), 6) + 2 for title in columns}
     kinds = [kind for kind in ("any", *KINDS) if any(kind in column for column in columns.values())]
     lines = [f"{'lines with':<14}" + "".join(f"{t:>{w}}" for t, w in widths.items())]
@@ -131,12 +123,7 @@ def count_table(columns: Mapping[str, Mapping[str, int]]) -> str:
 
 
 class LineChecks:
-    """The Check of each of KINDS.
-
-    Args:
-      lines: of the test text, by which it is known what lengths are usual.
-      glossary: terms that translations must hold, if there is one.
-    """
+    """The Check of each of KINDS; the lines of the test text show what lengths are usual."""
 
     def __init__(self, lines: Sequence[TranslatedLine], glossary: Glossary | None):
         self._protector = Protector(glossary=glossary)
@@ -200,13 +187,7 @@ def _repeats(line: TranslatedLine) -> str:
 def find_errors(
     lines: Sequence[TranslatedLine], parts: Sequence[Part], glossary: Glossary | None = None
 ) -> ErrorReport:
-    """Returns the ErrorReport of translations.
-
-    Args:
-      lines: of all parts, one after the other.
-      parts: of the test text: several files, or one.
-      glossary: terms that translations must hold, if there is one.
-    """
+    """Returns the ErrorReport of translations, those of all parts one after the other."""
     kinds = LineChecks(lines, glossary).by_kind
     report = ErrorReport(
         list(parts), [0] * len(parts), {kind: [0] * len(parts) for kind in kinds},

@@ -32,7 +32,6 @@ def scoring_options(model: Model, references: Sequence[str]) -> dict[str, Any]:
 
 
 def texts(pairs: Dataset) -> tuple[list[str], list[str]]:
-    """Returns the sources and the references of a dataset of pairs."""
     sources, references = [], []
     for source, target in pairs:
         sources.append(source)
@@ -87,12 +86,6 @@ def evaluate(
     """Translates the test split. Returns scores by name, and its lines.
 
     BLEU and chrF are sacreBLEU's, with the signatures that say how they were computed.
-
-    Args:
-      model: the Model of a run.
-      tokenizer: the Tokenizer of the run.
-      corpus: the Corpus.
-      ter: compute TER, too.
     """
     model.networks()  # which imports TensorFlow, without its messages
     from nmt.corpus import batches

@@ -36,11 +36,7 @@ FORMATS = (".png", ".svg", ".pdf")
 class Pictures:
     """Draws pictures: a method for each picture. Those here need no trained run.
 
-    Args:
-      folder: where they go.
-      options: of the run.
-      steps: of training, for the learning rate.
-      language: of the texts, one of texts.LANGUAGES.
+    `steps` are of training, for the learning rate; the language of texts is one of texts.LANGUAGES.
     """
 
     def __init__(
@@ -54,12 +50,9 @@ class Pictures:
         self.language, self.say = language, texts.in_language(language)
 
     def draw(self, picture: Picture, to: str | Path | None = None, **choices: Any) -> str | Path:
-        """Draws a picture. Returns the path of the file.
+        """Draws a picture, with values of its flags. Returns the path of the file.
 
-        Args:
-          picture: a row of PICTURES.
-          to: the path; None for a .png in the folder, whose name says what was chosen.
-          choices: values of the picture's flags, by name.
+        Without a path it is a .png in the folder, whose name says what was chosen.
         """
         if self.language == "zh":
             self.use_chinese_fonts()
@@ -71,11 +64,7 @@ class Pictures:
         return picture.draw(self, self.folder / name, **picture.flags | choices)
 
     def use_chinese_fonts(self) -> None:
-        """Chooses fonts that show the Chinese texts.
-
-        Raises:
-          UserError: none is installed.
-        """
+        """Chooses fonts that show the Chinese texts; a UserError if none is installed."""
         from nmt.results import figures
 
         if figures.use_fonts_for(*texts.CHINESE.values()):
@@ -87,11 +76,7 @@ class Pictures:
     def positional_encoding(
         self, path: Path, positions: int, depth: int | None, position: int | None
     ) -> Path:
-        """Of `positions` in `depth` dimensions (d_model); `position` is compared with the others.
-
-        Raises:
-          UserError: there is no such position, or there are too many.
-        """
+        """Of `positions` in `depth` dimensions (d_model); compares one of them with the others."""
         from nmt.results import plots
 
         if position is not None and not 0 <= position < positions:
@@ -108,11 +93,7 @@ class Pictures:
         return plots.positional_encoding(path, positions, depth, position, self.say)
 
     def sweep(self, path: Path, ranking: str | None) -> Path:
-        """Of the runs of a search, as the file `ranking` holds them.
-
-        Raises:
-          UserError: there is no such file, or it holds something else.
-        """
+        """Of the runs of a search, as the file `ranking` holds them."""
         from nmt.results import plots
 
         if ranking is None:
@@ -141,11 +122,7 @@ class Pictures:
 
 
 def use_fonts_for(*tokens: str, language: str = "en") -> None:
-    """Makes pictures show the letters of tokens (strings); logs those that no font has.
-
-    Args:
-      language: of the texts, whose letters stay visible.
-    """
+    """Makes pictures show the letters of tokens, and of texts; logs those that no font has."""
     from nmt.results import figures
 
     shown = texts.CHINESE.values() if language == "zh" else ()
@@ -164,14 +141,8 @@ class DrawnRun(NamedTuple):
 class RunPictures(Pictures):
     """Draws the pictures of a run, into its plots/.
 
-    Args:
-      folder: of the run.
-      model: the Model of the run.
-      tokenizer: the Tokenizer of the run.
-      line: the sentence whose attention and masks are drawn.
-      make_batches: a function that returns the run's batches.Batches.
-      translation: of the line, where it is known: masks then need no weights.
-      language: of the texts, one of texts.LANGUAGES.
+    `line` is the sentence whose attention and masks are drawn; where its translation is known,
+    masks need no weights.
     """
 
     def __init__(
@@ -225,7 +196,6 @@ class RunPictures(Pictures):
         return plots.lengths(path, batches.counts, batches.dropped, batches.lengths, self.say)
 
     def curves(self, path: Path, beside: Sequence[DrawnRun]) -> Path:
-        """Of this run, and of the runs `beside`."""
         from nmt.results import plots
         from nmt.training.schedules import learning_rate
 
@@ -247,11 +217,7 @@ class RunPictures(Pictures):
     def attention(
         self, path: Path, kind: str, layer: int | None, head: int | None, mean: bool
     ) -> Path:
-        """Of one of KINDS and one layer (the last): one head (1, 2, ...), all heads, or their mean.
-
-        Raises:
-          UserError: the run has no such layer or head.
-        """
+        """Of one of KINDS and a layer (the last): one head (1, ...), all heads, or their mean."""
         from nmt.results import plots
 
         layers, heads = self.weights.layers(kind), self.options.num_heads
@@ -276,12 +242,7 @@ class Picture:
     drawn: tuple[dict[str, Any], ...] = ({},)  # flags of each drawing of training's end
 
     def file_name(self, choices: dict[str, Any], language: str = "en") -> str:
-        """Returns the name of the file that is drawn if none is given.
-
-        Args:
-          choices: values of the picture's flags, by name.
-          language: of its texts.
-        """
+        """Returns the name of the file that is drawn if none is given."""
         name = self.name
         for choice, value in choices.items():
             if choice not in ("beside", "ranking") and value != self.flags[choice]:

@@ -39,11 +39,7 @@ def positional_encoding(
 ) -> Path:
     """The tutorial's map, one row per position and one column per dimension, and similarities.
 
-    Args:
-      path: of the file.
-      position: number of positions.
-      d_model: number of dimensions.
-      chosen: the position that the others are compared with; None for the middle one.
+    The others are compared with the position `chosen`, or the middle one.
     """
     chosen = position // 2 if chosen is None else chosen
     encoding = model.positional_encoding(position, d_model)[0]  # (position, D)
@@ -78,12 +74,7 @@ def positional_encoding(
 
 
 def steps(read: Sequence[str], predicted: Sequence[str] | None) -> list[str]:
-    """Returns labels of queries of the decoder: "g → reet", the token read and the one predicted.
-
-    Args:
-      read: input token strings of the decoder.
-      predicted: the token string predicted at each; None if that is not known.
-    """
+    """Returns labels of queries of the decoder: "g → reet", the token read, the one predicted."""
     if predicted is None:
         return labels(read)
     return [f"{a} → {b}" for a, b in zip(labels(read), labels(predicted), strict=True)]
@@ -114,11 +105,8 @@ def masks(
 ) -> Path:
     """The three masks of one pair, gray where attention is masked.
 
-    Args:
-      path: of the file.
-      source, target: token strings, the inputs of encoder and decoder.
-      look_ahead: whether the decoder may not attend to later positions.
-      predicted: token strings, those predicted at each of `target`, if known.
+    Source and target are the inputs of encoder and decoder; `predicted` are the tokens predicted at
+    each of `target`, if known.
     """
     source, cut_off = limited(source, "source", say)
     target, and_more = limited(target, "target", say)
@@ -165,11 +153,7 @@ def schedule(
 ) -> Path:
     """The learning rate over `steps` steps by each of `schedules`, by name; peaks are marked.
 
-    Args:
-      path: of the file.
-      schedules: functions of the step, with d_model and warmup_steps.
-      steps: number of steps.
-      scale: what multiplies the paper's rate in all of them.
+    `scale` multiplies the paper's rate in all of them.
     """
     figure, axes = subplots(figsize=(9, 5))
     step, peaks = np.linspace(0, steps, 1000), {}
@@ -200,7 +184,6 @@ def schedule(
 
 
 def softmax_weights(scores: np.ndarray) -> np.ndarray:
-    """Softmax over the last axis of an array."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
 
@@ -326,12 +309,9 @@ def curves(
     label_smoothing: bool = False,
     say: Say = english,
 ) -> Path:
-    """Loss and accuracy by epoch, and the learning rate by step.
+    """Loss and accuracy by epoch, and the learning rate by step, of runs by name.
 
-    Args:
-      path: of the file.
-      curves: by name of the run.
-      dropout, label_smoothing: whether one of the runs trains with them, as a note says.
+    A note says whether one of them trains with dropout or label smoothing.
     """
     figure, (loss, accuracy, rate) = subplots(1, 3, figsize=(16, 5))
     draw_by_epoch(loss, "loss", curves, say)
@@ -358,13 +338,7 @@ def curves(
 def confidence(
     path: Path, predicted: Sequence[float], actual: np.ndarray, say: Say = english
 ) -> Path:
-    """The chrF that a run expects of its translations, and the chrF that they have.
-
-    Args:
-      path: of the file.
-      predicted: N numbers from 0 to 100.
-      actual: (N,), from 0 to 100.
-    """
+    """The chrF that a run expects of its translations, and the chrF that they have, 0 to 100."""
     expected = np.asarray(predicted)
     figure, (points, counts) = subplots(1, 2, figsize=(12, 5.4))
     points.plot([0, 100], [0, 100], color=GRAY, linewidth=1, label=say("as predicted"))
@@ -392,12 +366,7 @@ LOG_SPREAD = 30  # a flag whose highest value is so many times the lowest has a 
 
 
 def sweep(path: Path, ranking: Ranking, say: Say = english) -> Path:
-    """The validation result of all runs of a search, by the value of each flag.
-
-    Args:
-      path: of the file.
-      ranking: the runs, the best first.
-    """
+    """The validation result of all runs of a search, by the value of each flag."""
     number = len(ranking.flags)
     figure, panels = subplots(
         1, number, figsize=(max(4 * number, 7), 4), sharey=True, squeeze=False
@@ -433,11 +402,7 @@ def lengths(
 ) -> Path:
     """The lengths of the training pairs, and the buckets.
 
-    Args:
-      path: of the file.
-      counts: pairs by length, in tokens of the longer side.
-      dropped: pairs that are longer.
-      buckets: the maximum length of each.
+    `counts` are pairs by length, in tokens of the longer side; `dropped` are pairs that are longer.
     """
     figure, axes = subplots(figsize=(10, 5))
     bars = say("training pairs of that length")
@@ -485,16 +450,10 @@ def attention(
     rows: str = "",
     say: Say = english,
 ) -> Path:
-    """Attention weights of one sentence, a panel per head: keys across, queries down.
+    """Attention weights (H, T, S) of one sentence, a panel per head: keys across, queries down.
 
-    Args:
-      path: of the file.
-      weights: (H, T, S), each row with sum 1.
-      names: H titles of panels.
-      keys: S token strings.
-      queries: T token strings, or the labels that `steps` returns.
-      title: of the figure.
-      rows: what the labels of rows and columns are; "" to leave it out.
+    Queries are T token strings, or the labels that `steps` returns; `rows` says what the labels
+    are.
     """
     keys, cut_off = limited(keys, "across", say)
     queries, and_more = limited(queries, "down", say)
@@ -531,13 +490,7 @@ def draw_heads(
     queries: Sequence[str],
     say: Say,
 ) -> Figure:
-    """Returns a figure of attention weights (H, T, S) with one color scale for all heads.
-
-    Args:
-      weights, names: see `attention`.
-      keys, queries: S and T labels.
-      say: see texts.py.
-    """
+    """Returns a figure of attention weights (H, T, S) with one color scale for all heads."""
     heads = len(weights)
     figure, all_axes = head_panels(heads, keys, queries)
     columns = all_axes.shape[1]
@@ -571,13 +524,7 @@ def attention_of(
 ) -> Path:
     """Attention weights of a translated sentence: one head, all heads, or their mean.
 
-    Args:
-      path: of the file.
-      seen: what Translator.attend returns.
-      kind: one of KINDS.
-      layer: 1, 2, ...; None for the last one.
-      head: 1, 2, ...; None for all of them.
-      mean: whether to draw the mean of the heads.
+    Layers and heads count from 1; None for the last layer, and for all heads.
     """
     weights, queries, keys = seen.select(kind, layer)
     rows = "row: query, column: key"

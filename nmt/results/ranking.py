@@ -25,11 +25,7 @@ class Ranking(NamedTuple):
 
 
 def read_ranking(path: str | Path) -> Ranking:
-    """Returns the Ranking that a file holds: columns rank, the metric, a flag each, run.
-
-    Raises:
-      UserError: it cannot be read, or holds something else.
-    """
+    """Returns the Ranking that a file holds: columns rank, the metric, a flag each, run."""
     lines = read_lines(path)
     head = next(lines, "").split("\t")
     if len(head) < 4 or (head[0], head[-1]) != ("rank", "run") or head[1] not in METRICS:

@@ -37,9 +37,7 @@ class TranslatedLine(NamedTuple):
 def read_translations(folder: RunFolder, number: int) -> list[TranslatedLine]:
     """Returns the first test lines of a run, as translations.txt holds them.
 
-    Args:
-      folder: of the run.
-      number: of lines, at most; there are none before the run is scored, or if the file is damaged.
+    There are none before the run is scored, or if the file is damaged.
     """
     try:
         text = read_file(folder.path / "translations.txt").decode()
@@ -55,13 +53,7 @@ def search_name(options: Options) -> str:
 
 
 def training_length(folder: RunFolder, epochs: int, options: Options) -> str:
-    """Returns how long a run was trained, as text: in epochs, or in steps if these are validated.
-
-    Args:
-      folder: of the run.
-      epochs: that are finished.
-      options: of the run.
-    """
+    """Returns as text how long a run was trained: in epochs, or in steps if these are validated."""
     if options.max_steps or options.validate_every:
         with contextlib.suppress(UserError):
             steps = [row["step"] for row in folder.history() if row["epoch"] == epochs]
@@ -77,14 +69,7 @@ def print_report(
     test_scores: Scores,
     lines: list[TranslatedLine],
 ) -> None:
-    """Prints samples and scores.
-
-    Args:
-      corpus_name: of the corpus.
-      length: of the training run, as text.
-      options: of the run, for its search.
-      test_scores, lines: what `evaluate` returned.
-    """
+    """Prints samples and scores."""
     from nmt.results import scores
 
     for line in lines[:REPORTED_SAMPLES]:
@@ -107,12 +92,6 @@ def write_validation(
     """Writes the validation result of a checkpoint into scores.json, before it is scored.
 
     What the file holds of other weights goes.
-
-    Args:
-      folder: of the run.
-      corpus: the Corpus.
-      checkpoint: the `record` of the runs.weights.Weights.
-      validation: the metrics of the validation split, by name.
     """
     content = saved_scores(folder, checkpoint) | {
         "pairs": {split: len(split_pairs) for split, split_pairs in corpus.splits().items()},
@@ -141,18 +120,8 @@ def report(
 ) -> None:
     """Prints scores and samples, then writes scores.json and translations.txt.
 
-    They are printed even if they cannot be written, and written even if they cannot be printed.
-
-    Args:
-      folder: of the run.
-      corpus: the Corpus.
-      model: the Model of the run.
-      checkpoint: the `record` of the runs.weights.Weights that the model has.
-      test_scores, lines: what `evaluate` returned.
-
-    Raises:
-      OSError: stdout could not be written to.
-      UserError: the folder could not be written to.
+    They are printed even if they cannot be written (UserError), and written even if they cannot be
+    printed (OSError).
     """
     try:
         length = training_length(folder, int(model.epoch), model.options)
@@ -169,7 +138,6 @@ def write_report(
     test_scores: Scores,
     lines: list[TranslatedLine],
 ) -> None:
-    """Writes scores.json and translations.txt; for arguments see `report`."""
     from nmt.corpus.corpora import fingerprint
 
     epochs, pairs, splits = int(model.epoch), {}, corpus.splits()

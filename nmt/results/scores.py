@@ -38,9 +38,8 @@ class CHRF(FloatScores, sacrebleu.CHRF):
 class TER(FloatScores, sacrebleu.TER):
     """sacreBLEU's TER: of words, or of characters in text without spaces. Lower is better.
 
-    Args:
-      tokenize: BLEU's tokenizer. TER has switches of its own for Chinese and Japanese; by "char",
-        it counts characters, too.
+    TER has switches of its own for Chinese and Japanese; by BLEU's tokenizer "char", it counts
+    characters, too.
     """
 
     def __init__(self, tokenize: str):
@@ -63,13 +62,7 @@ def bleu(tokenize: str = "13a", lowercase: bool = False) -> sacrebleu.BLEU:
 def warn_of_tokenized_text(
     references: Sequence[str], tokenize: str = "13a", **options: Any
 ) -> None:
-    """Logs that the references are tokenized text, if they are and are to be tokenized again.
-
-    Args:
-      references: strings.
-      tokenize: sacreBLEU's tokenizer.
-      options: others of `metrics`.
-    """
+    """Logs that the references are tokenized text, if they are and are to be tokenized again."""
     if tokenize == "none" or not references:
         return
     apart = sum(line.endswith(" .") for line in references)
@@ -83,10 +76,7 @@ def warn_of_tokenized_text(
 def metrics(tokenize: str = "13a", lowercase: bool = False, ter: bool = False) -> dict[str, Metric]:
     """Returns sacreBLEU's metrics by the names they are reported under.
 
-    Args:
-      tokenize: the tokenizer of BLEU.
-      lowercase: leave out those that regard case.
-      ter: add TER, which does not regard case.
+    `tokenize` is of BLEU; `lowercase` leaves out those that regard case, which TER does not.
     """
     lower: dict[str, Metric] = {
         "BLEU, lower-cased": bleu(tokenize, lowercase=True),
@@ -104,9 +94,6 @@ def without_missing(references: Sequence[Sequence[str]]) -> list[tuple[str | Non
     """Returns sets of references in which empty strings, which are missing references, are None.
 
     A line that has no reference in any of the sets keeps the empty ones.
-
-    Args:
-      references: lists of strings, of equal lengths.
     """
     lines = [
         [text or None for text in texts] if any(texts) else texts
@@ -135,11 +122,7 @@ def note_spelling(references: Sequence[Lines]) -> None:
 
 
 def reason_of_zero(result: Score) -> str | None:
-    """Returns in words why a BLEU is 0.0; None if it is not, or result is of another metric.
-
-    Args:
-      result: the score of a corpus, as sacreBLEU's metrics return it.
-    """
+    """Returns in words why a BLEU is 0.0; None if it is not, or result is of another metric."""
     if result.score or not isinstance(result, BLEUScore):
         return None
     if not result.sys_len:
@@ -152,11 +135,7 @@ def reason_of_zero(result: Score) -> str | None:
 
 
 def note_zeros(results: Mapping[str, Score]) -> None:
-    """Logs why a BLEU is 0.0, if one is.
-
-    Args:
-      results: of metrics, by their names.
-    """
+    """Logs why a BLEU is 0.0, if one is."""
     for name, result in results.items():
         if reason := reason_of_zero(result):
             log.warning(f"{name} is 0.0: {reason}.")
@@ -168,10 +147,7 @@ def score(
 ) -> dict[str, dict[str, Any]]:
     """Returns a dict for each of `metrics`: score, half of its 95% interval, signature.
 
-    Args:
-      hypotheses: strings.
-      references: for each set of references, as many strings; None where a line has none in it.
-      options: of `metrics`.
+    A reference is None where a line has none in the set.
     """
     note_spelling(references)
     translations, *normal_references = in_normal_form(hypotheses, *references)
@@ -250,10 +226,6 @@ def compare(
     """Returns a Comparison of all systems for each metric, by paired bootstrap resampling.
 
     That is Koehn 2004, as sacreBLEU does it.
-
-    Args:
-      systems: the translations of two systems or more.
-      references, options: see `score`.
     """
     note_spelling(references)
     normal_systems = in_normal_form(*systems)
@@ -304,11 +276,7 @@ def as_json(
 ) -> str:
     """Returns scores as JSON.
 
-    Args:
-      text: the name of what is scored.
-      lines: of it.
-      systems: for each, its name and all that is known of it but the scores of `comparisons`.
-      comparisons: of the systems; none if there is only one.
+    `systems` has, for each, its name and all that is known of it but the scores of `comparisons`.
     """
     objects = [*map(dict, systems)]
     content: dict[str, Any] = {"text": text, "lines": lines, "systems": objects}

@@ -24,13 +24,7 @@ class Accuracy(NamedTuple):
 
 
 class Validator:
-    """Validates the Model of a training run.
-
-    Args:
-      model: the Model, whose weights change.
-      strategy: of the devices.
-      workers: the Cluster that the strategy spans.
-    """
+    """Validates the Model of a training run."""
 
     def __init__(
         self, model: Model, strategy: tf.distribute.Strategy,
@@ -45,11 +39,7 @@ class Validator:
     def loss_and_accuracy(
         self, pairs: Dataset, tokenizer: Tokenizer, times: RunTimes | None = None
     ) -> Accuracy:
-        """Returns the loss and the accuracy of all real target tokens of `pairs`.
-
-        Args:
-          times: notes the seconds that it takes, if given.
-        """
+        """Returns loss and accuracy of all real target tokens; notes the seconds in `times`."""
         replicas = self.strategy.num_replicas_in_sync
         batches = batching.evaluation_batches(pairs, tokenizer, replicas)
         batches = devices.distribute(self.strategy, batches)
@@ -63,11 +53,7 @@ class Validator:
     def validate(
         self, corpus: Corpus, tokenizer: Tokenizer, times: RunTimes | None = None
     ) -> dict[str, float]:
-        """Returns the metrics of the validation split, by name.
-
-        Args:
-          times: notes the seconds that it takes, if given.
-        """
+        """Returns the metrics of the validation split, by name; notes the seconds in `times`."""
         times = times or RunTimes()
         loss, accuracy = self.loss_and_accuracy(corpus.validation, tokenizer, times)
         validation_metrics = dict(val_loss=loss, val_accuracy=accuracy)

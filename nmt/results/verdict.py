@@ -48,7 +48,6 @@ class Verdict(NamedTuple):
 
     @property
     def line(self) -> str:
-        """The verdict in a line."""
         if self.reasons:
             return f"Not better: {'; '.join(self.reasons)}."
         return f"Better: {'; '.join(map(str, self.changes))}."
@@ -68,12 +67,7 @@ class Verdict(NamedTuple):
 
 
 def read_change(test: str, path: str | Path) -> Change:
-    """Returns the Change that a file of `evaluate --run NEW --against OLD --json` holds.
-
-    Args:
-      test: what the report calls the test set.
-      path: of the file.
-    """
+    """Returns the Change that a file of `evaluate --run NEW --against OLD --json` holds."""
     content = json.loads(Path(path).read_text(encoding="utf-8"))
     metric = next(iter(content["p_values"]))  # BLEU, or the lower-cased one with --lowercase
     after, before = (system[metric]["score"] for system in content["systems"])
@@ -86,13 +80,8 @@ def judge(
 ) -> Verdict:
     """Returns the Verdict on a run by its test sets.
 
-    It is better if it is so on corrections that it has not seen, and loses nothing elsewhere.
-
-    Args:
-      corrections: of the held-out corrections.
-      tests: of the test sets.
-      significant: whether the corrections' difference must be significant, or any gain will do.
-      max_loss: what a test set may lose; more is no reason if it may be chance.
+    It is better if it is so on corrections that it has not seen, significantly or by any gain, and
+    loses nothing elsewhere. To lose more than `max_loss` is no reason if it may be chance.
     """
     reasons = []
     if corrections.difference <= 0:

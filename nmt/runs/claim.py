@@ -56,12 +56,7 @@ class Origin(NamedTuple):
 class Claim:
     """A run folder that a training run may use.
 
-    Args:
-      folder: the folder of the run.
-      parameters: those that params.json holds, or will hold.
-      identity: a number that identifies the run.
-      is_confirmed: whether they are saved; otherwise they replace lost ones, and a checkpoint must
-        fit them first.
+    Unless `is_confirmed`, the parameters replace lost ones, and a checkpoint must fit them first.
     """
 
     folder: RunFolder
@@ -86,18 +81,9 @@ def claim(
 ) -> Claim:
     """Saves the parameters of a new run, or checks that those of a resumed one are the same.
 
-    Args:
-      run: the Run, which is locked.
-      options: of the run.
-      corpus: the source of the corpus; the files may have moved.
-      hashes: of the training data, by the names of HASH_LABELS without "_sha256".
-      parts: of a batch on a device; see `devices.configure`. They are saved, not compared.
-      origin: of the weights that the run begins with, if they are not new.
-      spells_numbers: whether the text writes some numbers of the source as words.
-      imported: the model that it, or the first of its parents, was made of.
-
-    Raises:
-      UserError: the folder holds another run; the message lists the differences.
+    Hashes are of the training data, by the names of HASH_LABELS without "_sha256". `parts` of a
+    batch on a device are saved, not compared; `imported` is the model that the run, or the first of
+    its parents, was made of. A UserError if the folder holds another run lists the differences.
     """
     hashes = {f"{name}_sha256": value for name, value in hashes.items()}
     if origin:

@@ -34,16 +34,7 @@ def convert(
     """Returns the folder of converted weights, which it writes if they are missing.
 
     Where neither the run folder nor the user's cache can be written to, they are in a temporary
-    one, for this process alone.
-
-    Args:
-      run: the run folder.
-      weights: of the run, to be converted.
-      tokenizer: of the run.
-      networks: returns the networks that hold the weights.
-
-    Raises:
-      UserError: they are missing, and TensorFlow is not installed.
+    one, for this process alone. A UserError if they are missing, and TensorFlow is not installed.
     """
     folder = converted_folder(run, weights)
     if folder.exists():
@@ -79,15 +70,7 @@ def convert(
 
 
 def write(run: RunFolder, weights: Weights, tokenizer: Tokenizer, transformer: Transformer) -> Path:
-    """Writes converted weights into the run folder, unless they are there. Returns their folder.
-
-    Args:
-      run, weights, tokenizer: see `convert`.
-      transformer: which holds the weights.
-
-    Raises:
-      UserError: the run folder cannot be written to.
-    """
+    """Writes converted weights into the run folder, unless they are there. Returns their folder."""
     folder = converted_folder(run, weights)
     if folder.exists():
         return folder
@@ -101,14 +84,13 @@ def write(run: RunFolder, weights: Weights, tokenizer: Tokenizer, transformer: T
 
 
 def save(folder: Path, transformer: Transformer, tokenizer: Tokenizer) -> None:
-    """See exports.ctranslate2_model.save, which imports TensorFlow."""
+    """Writes the weights for CTranslate2. Imports TensorFlow."""
     from nmt.exports import ctranslate2_model
 
     ctranslate2_model.save(folder, transformer, tokenizer)
 
 
 def converted_folder(run: RunFolder, weights: Weights) -> Path:
-    """Returns where the converted form of weights is, or would be."""
     return run.engine / weights.sha256[:16]
 
 

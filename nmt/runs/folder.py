@@ -22,11 +22,7 @@ class Run(RunFolder):
 
     @functools.cached_property
     def saved_parameters(self) -> Parameters | None:
-        """What params.json holds, read once; None without any content.
-
-        Raises:
-          UserError: the file is damaged, or holds a value that is not allowed.
-        """
+        """What params.json holds, read once; None without any content."""
         path = self.path / "params.json"
         data = self.read_bytes(path.name)
         if data is None or not data.strip(b"\0"):  # a loss of power may leave its size alone
@@ -58,18 +54,13 @@ class Run(RunFolder):
         return f"{path}: is {'empty' if path.exists() else 'missing'}, beside intact checkpoints"
 
     def without_parameters(self) -> UserError:
-        """Returns the UserError of a run that has checkpoints but no parameters."""
         return UserError(
             f"{self.lost_parameters}; restore the file, or repeat the full command that trained "
             "the run (with its data and flags), which rebuilds it"
         )
 
     def check_trained(self, weights: bool = True) -> None:
-        """Raises a UserError unless this is the folder of a trained run.
-
-        Args:
-          weights: False if the run needs no checkpoint.
-        """
+        """Raises a UserError unless this is the folder of a trained run, with weights if needed."""
         check_links(self)
         if self.lost_parameters:
             raise self.without_parameters()

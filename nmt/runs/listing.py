@@ -25,9 +25,7 @@ AGES = (("day", 86_400), ("hour", 3600), ("minute", 60))  # seconds
 class Summary:
     """What is known of a run without loading its network; from files that may be damaged.
 
-    Args:
-      run: a folder.Run.
-      weights: the Weights whose scores and age are described; None for those that commands use.
+    Scores and age are of the Weights given, else of those that commands use.
     """
 
     def __init__(self, run: Run, weights: Weights | None = None):
@@ -72,9 +70,7 @@ DAMAGED = (UserError, AttributeError, TypeError, OSError, ValueError)  # of file
 def scoring(signature: str, options: dict[str, Any]) -> str:
     """Returns in words how a BLEU was computed: without that, two of them cannot be compared.
 
-    Args:
-      signature: sacreBLEU's; "" without any.
-      options: of the scored run, for its search.
+    The signature is sacreBLEU's, "" without any; the options are those of the scored run.
     """
     fields = dict(field.split(":", 1) for field in signature.split("|") if ":" in field)
     words = [fields["tok"]] if "tok" in fields else []
@@ -86,13 +82,7 @@ def scoring(signature: str, options: dict[str, Any]) -> str:
 
 
 def validation(run: Run, weights: Weights | None, scores: dict[str, Any]) -> dict[str, float]:
-    """Returns the validation result of the weights, by metric; {} if it is not known.
-
-    Args:
-      run: of the weights.
-      weights: the Weights; None without any.
-      scores: what scores.json holds of them.
-    """
+    """Returns the validation result of the weights, by metric; {} if it is not known."""
     if "validation" in scores:
         return dict(scores["validation"])
     rows = run.history()
@@ -125,9 +115,7 @@ def age(timestamp: float) -> str:
 def trained_at(run: Run, weights: Weights | None = None) -> float:
     """Returns when an epoch ended; if unknown, when its checkpoint was written.
 
-    Args:
-      run: the Run.
-      weights: the Weights that end with the epoch; None for the newest epoch of the run.
+    The epoch is the last one of the Weights, else the newest of the run.
     """
     try:
         rows = run.history()
@@ -161,11 +149,7 @@ def is_backup(run: Run) -> bool:
 
 
 def describe(run: Run, weights: Weights | None = None) -> str:
-    """Returns in words what a run is, or that its files are damaged.
-
-    Args:
-      run, weights: see Summary.
-    """
+    """Returns in words what a run is, or that its files are damaged."""
     try:
         return str(Summary(run, weights))
     except DAMAGED:
@@ -183,11 +167,7 @@ def origin(run: Run) -> str:
 
 
 def shipped() -> Run:
-    """Returns the run that comes with the program: no folder of runs/ holds a trained one.
-
-    Raises:
-      UserError: it is missing.
-    """
+    """Returns the run that comes with the program: no folder of runs/ holds a trained one."""
     run = Run(SHIPPED)
     if not is_backup(run):
         raise UserError(
@@ -200,12 +180,8 @@ def shipped() -> Run:
 def find(path: str | Path | Run | None = None, weights: bool = True) -> Run:
     """Returns the trained Run that is named, or else the newest one, or else the shipped one.
 
-    Args:
-      path: of its folder; or a Run, which is returned.
-      weights: False if a run that is named needs no checkpoint.
-
-    Raises:
-      UserError: there is none; or none is named, and there are runs of several corpora.
+    A UserError if there is none; or none is named, and there are runs of several corpora. A run
+    that is named needs no checkpoint without `weights`.
     """
     if path:
         run = path if isinstance(path, Run) else Run(path)

@@ -92,15 +92,7 @@ def _read(
 def load_without_weights(
     path: str | Path | Run | None = None, weights: bool = True, **changed: Any
 ) -> TrainedRun:
-    """Returns what `load` does, with newly initialized weights.
-
-    Args:
-      path, changed: see `load`.
-      weights: False if the run needs no checkpoint.
-
-    Raises:
-      UserError: there is no such run, or it is damaged.
-    """
+    """Returns what `load` does, with newly initialized weights."""
     run, options, tokenizer = _read(path, weights, changed)
 
     @functools.cache
@@ -131,13 +123,8 @@ def load(
       checkpoint: "final", "newest" (epoch) or "best" (validation); None for those that
         `choose_weights` chooses.
       plain: without the engine; see `build_transformer`.
-      languages: codes of source and target; None for those of the run.
-      engine: what is to translate.
       before_tensorflow: called before TensorFlow is needed, if it is.
       changed: options to use instead of the run's own.
-
-    Raises:
-      UserError: there is no such run or checkpoint, or it is damaged.
     """
     engine.check()
     run, options, tokenizer = _read(path, True, changed)
@@ -181,11 +168,7 @@ def estimator_of(run: Run, weights: Weights) -> Estimator | None:
 def load_ensemble(
     paths: Sequence[str | Path | Run | None], checkpoint: str | None = None, **changed: Any
 ) -> TrainedRun:
-    """Returns what `load` does for the first of `paths`; its model is an ensemble with the others.
-
-    Raises:
-      UserError: as `load`; or the runs have different tokenizers.
-    """
+    """Returns what `load` does for the first path; its model is an ensemble with the others."""
     first = load(paths[0], checkpoint, **changed)
     if len(paths) == 1:
         return first

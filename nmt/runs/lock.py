@@ -17,14 +17,9 @@ LOCK = b"A run folder of run_demo.py\n"  # the content of the file
 class LockedRun(Run):
     """A run whose folder this process, which is to train, reserves: to be used with `with`.
 
-    Until then another process may have trained there: the parameters are read again.
-
-    Args:
-      folder: of the run.
-
-    Raises:
-      UserError: another process has reserved it, or it cannot be written to, or it holds weights
-        that training would replace and cannot resume.
+    Until then another process may have trained there: the parameters are read again. A UserError if
+    another process has reserved it, it cannot be written to, or it holds weights that training
+    would replace and cannot resume.
     """
 
     def __init__(self, folder: RunFolder):

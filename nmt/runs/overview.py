@@ -64,11 +64,7 @@ def row(summary: Summary, names: Sequence[str]) -> list[str]:
 
 
 def table(runs: Sequence[Run]) -> tuple[list[list[str]], list[str]]:
-    """Returns rows of text, the titles first, and the names of differing options without a column.
-
-    Args:
-      runs: in the order of the rows.
-    """
+    """Returns rows of text, titles first, and the names of differing options without a column."""
     summaries = {}
     for run in runs:
         with contextlib.suppress(*DAMAGED):

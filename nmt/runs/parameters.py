@@ -61,11 +61,7 @@ class Parameters:
 def parse(content: Any) -> Parameters:
     """Returns the Parameters that params.json holds. A missing option has its default.
 
-    Args:
-      content: of params.json.
-
-    Raises:
-      UserError: a value is not allowed; the message does not name the file.
+    A UserError for a value that is not allowed does not name the file.
     """
     if not isinstance(content, dict):
         raise UserError("is not an object")

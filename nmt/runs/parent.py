@@ -66,12 +66,7 @@ class Parent(NamedTuple):
             variable.assign(with_new_entries(weights.numpy(), variable.numpy()))
 
     def warn_of_held_out(self, source: CorpusSource, train_sha256: str) -> None:
-        """Logs that pairs held out of the new run's text may be known from the parent's.
-
-        Args:
-          source: of the corpus.
-          train_sha256: of the new run's training text.
-        """
+        """Logs that pairs held out of the new run's text may be known from the parent's."""
         held_out = source.held_out
         if held_out and self.run.parameters.hashes.get("train_sha256") != train_sha256:
             log.warning(
@@ -85,11 +80,8 @@ def with_new_entries(weights: np.ndarray, initial: np.ndarray) -> np.ndarray:
     """Returns the weights of a vocabulary with those of new entries, the last ones, added.
 
     They are the mean of all others, so that no new entry is likelier than all known ones, and a
-    little of their own initial values, so that they differ.
-
-    Args:
-      weights: of the known entries; along one axis there may be fewer than in `initial`.
-      initial: newly initialized weights of all entries.
+    little of their own initial values, so that they differ. Along one axis there may be fewer
+    weights than in `initial`.
     """
     new = [(0, size - known) for size, known in zip(initial.shape, weights.shape, strict=True)]
     if not np.any(new):
@@ -112,15 +104,8 @@ def inherit(
 ) -> Options:
     """Returns the options of a run that begins with another: those of the other, but for flags.
 
-    Args:
-      inherited: the options of the other run.
-      given: the values of the flags given, by name.
-      options: those of the flags and the preset.
-      preset: its name, if one is given.
-
-    Raises:
-      UserError: a flag names another size or tokenizer than the other run has. More symbols may be
-        named.
+    `options` are those of the flags and the preset. A UserError if a flag names another size or
+    tokenizer than the other run has; more symbols may be named.
     """
     given = dict(given)
     symbols = merge_symbols(inherited.symbols, given.pop("symbols", ""))
@@ -146,16 +131,9 @@ def find(
 ) -> Parent | None:
     """Returns the Parent of a run; None if it needs none.
 
-    A trained run has weights of its own, and needs no parent that is not there any more.
-
-    Args:
-      path: of the parent; None for that of the resumed run, if nothing of it is trained yet.
-      run: the Run that begins from the parent.
-      resumed: its parameters, where the flags do not describe the whole run.
-      text_is_named: whether flags name the text to train on.
-
-    Raises:
-      UserError: there is no such run, or it is the new run itself, or the text is not named.
+    A trained run has weights of its own, and needs no parent that is not there any more. Without a
+    path, it is that of the resumed run, if nothing of it is trained yet. A UserError if there is no
+    such run, or it is the new run itself, or the text is not named.
     """
     if path is None and resumed and not run.trained:
         path = resumed.parent
@@ -174,11 +152,6 @@ def options_to_inherit(path: str | None, parent: Parent | None, run: Run) -> Opt
     """Returns the options that a run begins with: its parent's; None if --from names none.
 
     If the parent is not there any more, they are those that the run has inherited.
-
-    Args:
-      path: of the parent, if --from names one.
-      parent: from `find`.
-      run: the Run that begins from the parent.
     """
     if parent:
         return parent.options
@@ -186,7 +159,6 @@ def options_to_inherit(path: str | None, parent: Parent | None, run: Run) -> Opt
 
 
 def _load(path: str, child: Run, text_is_named: bool) -> Parent:
-    """Returns the Parent at a path; see `find`."""
     run = listing.find(path)
     if child.path.resolve() == run.path.resolve():
         raise UserError(f"--from {path}: is the new run itself; name another --run")

@@ -14,12 +14,7 @@ from nmt.training.named_state import NamedState
 def new_networks(
     options: Options, vocab_size: int, plain: bool = False, target_vocab_size: int | None = None
 ) -> Networks:
-    """Returns the Networks of a run, with newly initialized weights.
-
-    Args:
-      options: of the run.
-      vocab_size, plain, target_vocab_size: see `build_transformer`.
-    """
+    """Returns the Networks of a run, with newly initialized weights."""
     parts = devices.configure(mirrored=False).parts
     transformer = build_transformer(options, vocab_size, plain, target_vocab_size)
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
@@ -30,11 +25,7 @@ def restored_networks(
     options: Options, vocab_size: int, weights: Weights, plain: bool = False,
     target_vocab_size: int | None = None,
 ) -> Networks:  # fmt: skip
-    """Returns the Networks of a run, restored; for the arguments see `new_networks`.
-
-    Raises:
-      UserError: the checkpoint is damaged.
-    """
+    """Returns the Networks of a run, restored; a UserError if the checkpoint is damaged."""
     networks = new_networks(options, vocab_size, plain, target_vocab_size)
     state = NamedState(networks.transformer, epoch=networks.epoch, steps=networks.steps)
     try:

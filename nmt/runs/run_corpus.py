@@ -13,10 +13,7 @@ def load_corpus_of(
 ) -> corpora.Corpus:
     """Returns the Corpus that a run was trained on; a UserError if its `split` has changed.
 
-    Args:
-      run: the folder.Run.
-      split: "train", "validation" or "test", the one that is needed.
-      moved: lists of files by split, where they are now if not where they were.
+    `moved` are lists of files by split, where they are now if not where they were.
     """
     if not run.parameters.hashes.keys() & HASHED_TEXT:
         raise UserError(
@@ -36,13 +33,7 @@ def load_corpus_of(
 def check_test_split(
     run: Run, corpus: corpora.Corpus, moved: dict[str, list[str] | None] | None = None
 ) -> None:
-    """Raises a UserError if a run has another test split than `corpus` has.
-
-    Args:
-      run: the folder.Run, which is scored on the corpus, too.
-      corpus: a Corpus.
-      moved: see `load_corpus_of`.
-    """
+    """Raises a UserError if a run has another test split than `corpus` has."""
     other_corpus = load_corpus_of(run, "test", moved)
     if corpora.fingerprint(other_corpus.test) != corpora.fingerprint(corpus.test):
         raise UserError(
@@ -52,13 +43,7 @@ def check_test_split(
 
 
 def check_text(run: Run, split: str, sha256: str) -> None:
-    """Raises a UserError if the text of a split is not what a run was trained on.
-
-    Args:
-      run: the Run.
-      split: "train", "validation" or "test".
-      sha256: its current fingerprint.
-    """
+    """Raises a UserError if the text of a split is not what a run was trained on."""
     if run.parameters.hashes.get(f"{split}_sha256") != sha256:
         raise UserError(
             f"{run.path}: the {HASH_LABELS[f'{split}_sha256']} has changed since the run was "

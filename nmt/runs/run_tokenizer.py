@@ -17,13 +17,8 @@ def check_size(
 ) -> None:  # fmt: skip
     """Raises a UserError if a Transformer of these sizes cannot fit into memory.
 
-    Args:
-      options: of the run.
-      vocab_size: vocabulary entries.
-      weight_bytes: memory per weight; in training, with its gradient and Adam's two moments, 16
-        (Muon has one of a matrix within a layer, but its products take memory, too).
-      target_vocab_size: of the target's vocabulary; None if both languages share one.
-      advice: what the user is to do.
+    In training, 16 bytes per weight are for its gradient and Adam's two moments, too (Muon has one
+    of a matrix within a layer, but its products take memory, too).
     """
     needed = weight_bytes * options.parameters(vocab_size, target_vocab_size)
     if needed > memory():
@@ -38,11 +33,7 @@ def load_tokenizer(
 ) -> Tokenizer:
     """Returns the Tokenizer of a run; a UserError if its file is missing or damaged.
 
-    Args:
-      run: the folder.Run.
-      spells_numbers: of a new run, see Parameters; None for that of its parameters.
-      imported: of a new run, the model whose vocabulary it inherits; None for that of its
-        parameters.
+    The other arguments are of a new run, which inherits them; None for those of its parameters.
     """
     if spells_numbers is None and run.has_weights and run.saved_parameters:
         spells_numbers = run.saved_parameters.spells_numbers

@@ -51,14 +51,8 @@ def choose_weights(run: RunFolder, kind: str | None = None) -> Weights:
     """Returns the Weights of a run that all commands use.
 
     They are the final ones, unless training went on after these were chosen, or has not come to
-    that; then the best epoch's, or the newest one's if none is validated yet.
-
-    Args:
-      run: its folder.
-      kind: one of KINDS, if the user chooses; None for the rule above.
-
-    Raises:
-      UserError: there is no such checkpoint.
+    that; then the best epoch's, or the newest one's if none is validated yet. The user may choose
+    another kind. A UserError if there is no such checkpoint.
     """
     folders = {"final": run.final, "newest": run.checkpoints, "best": run.best}
     if kind and kind not in folders:
@@ -82,5 +76,4 @@ def choose_weights(run: RunFolder, kind: str | None = None) -> Weights:
 
 
 def scores_are_of(scores: dict[str, Any], weights: Weights) -> bool:
-    """Returns whether the content of scores.json is of the `weights`."""
     return scores.get("checkpoint") == weights.record

@@ -24,7 +24,6 @@ class Candidate(NamedTuple):
 
 
 def assign(variables: Sequence[keras.Variable], weights: Sequence[np.ndarray]) -> None:
-    """Sets `variables` to `weights`, arrays in their order."""
     for variable, value in zip(variables, weights, strict=True):
         variable.assign(value)
 
@@ -43,16 +42,6 @@ def average(
     The candidates are the best epoch's weights and the means of the newest one, two, ... up to
     `number` epochs. The learning rate is still high at the end of a run, and each step leaves the
     weights a little off the point they move towards; their mean is closer to it.
-
-    Args:
-      checkpoint: the State of the run.
-      variables: the trainable variables of the network.
-      keeper: the checkpoints.Keeper of the run.
-      number: the number of epochs that are averaged, at most.
-      validate: a function that returns the metrics of the network's current weights.
-
-    Raises:
-      UserError: no checkpoint of an epoch can be read.
     """
     run = keeper.run
     keeper.workers.barrier()  # the chief has saved the last epoch
@@ -86,10 +75,8 @@ def candidates(
 ) -> Iterator[Candidate]:
     """Yields the last epoch's weights, means of the newest two, three, ..., and the best epoch's.
 
-    Args:
-      epoch_paths: checkpoints, the oldest first; those that cannot be restored are left out.
-      best_paths: the checkpoint of the best epoch, if there is one; the last epoch's is left out.
-      checkpoint, variables, validate: see `average`.
+    Of `epoch_paths`, the oldest first, those that cannot be restored are left out; so is the last
+    epoch from `best_paths`.
     """
     newest, count = "", 0
     totals: list[Any] = [0.0] * len(variables)  # arrays

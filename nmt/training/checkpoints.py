@@ -46,11 +46,7 @@ UNFINISHED = "unfinished"  # the folder in which a checkpoint is written
 
 @contextlib.contextmanager
 def readable_path(path: str | Path) -> Iterator[str | Path]:
-    """Yields a path of a checkpoint that TensorFlow can read: by a link, if GLOB is in its own.
-
-    Raises:
-      UserError: the folder for temporary files has such a name, too.
-    """
+    """Yields a path of a checkpoint that TensorFlow can read: by a link, if GLOB is in its own."""
     folder, name = os.path.split(os.path.abspath(path))
     if not GLOB.search(folder):
         yield path
@@ -81,7 +77,6 @@ class Position(NamedTuple):
 
 
 def position(path: str) -> Position:
-    """Returns the Position of a checkpoint."""
     return Position(_counter(path, "epoch"), _counter(path, "position"))
 
 
@@ -175,15 +170,8 @@ def remove_unfinished(folder: Path) -> None:
 class Keeper:
     """Saves and restores a training run.
 
-    Args:
-      checkpoint: its whole State.
-      run: the folder to save it in.
-      kept_epochs: the number of epochs whose checkpoints are kept.
-      minutes: between two checkpoints within an epoch.
-      workers: the cluster.Cluster that trains.
-      confirm: called once a checkpoint turns out to fit the network, if the parameters of the run
-        were lost; else None.
-      handles_signals: whether signals are noted in the `with` block; see signals.py.
+    `confirm` is called once a checkpoint turns out to fit the network, if the parameters of the run
+    were lost.
     """
 
     def __init__(
@@ -219,8 +207,8 @@ class Keeper:
     def restore_newest(self) -> str | None:
         """Restores the newest readable checkpoint. Returns its path, or None if there is none.
 
-        Raises:
-          UserError: there are checkpoints, but none can be read; or none could be read, once saved.
+        A UserError if there are checkpoints, but none can be read; or none could be read, once
+        saved.
         """
         with readable_path(self.run.checkpoints / "ckpt-0"):
             pass  # before anything is trained, if it raises an error
@@ -273,7 +261,6 @@ class Keeper:
         self._due = bool(self.workers.broadcast(float(bool(self.signals.agreed or late))))
 
     def is_due(self) -> bool:
-        """Returns whether to save now; the same on all workers, see `agree_on_signals`."""
         return self._due
 
     def agree_to_save(self) -> bool:

@@ -33,12 +33,7 @@ LOST = (tf.errors.UnavailableError, tf.errors.AbortedError, tf.errors.CancelledE
 
 
 class Cluster:
-    """The workers that train together.
-
-    Args:
-      workers: their addresses, host:port, the chief's first.
-      index: which of them this process is.
-    """
+    """The workers that train together, by their addresses, host:port, the chief's first."""
 
     def __init__(self, workers: Sequence[str] = ("localhost",), index: int = 0):
         self.workers, self.index = tuple(workers), index
@@ -56,11 +51,7 @@ class Cluster:
         return self.index == 0
 
     def join(self) -> tf.distribute.Strategy:
-        """Returns the strategy that spans the workers, once all of them are there.
-
-        Raises:
-          UserError: they cannot be joined.
-        """
+        """Returns the strategy that spans the workers, once all of them are there."""
         log.info(
             f"Worker {self.index} of {len(self.workers)}, {self.workers[self.index]}: waiting, "
             f"without a time limit, for {', '.join(self.workers)}; Ctrl-C ends that"
@@ -125,8 +116,7 @@ ALONE = Cluster()
 def configured() -> Cluster:
     """Returns the Cluster that the environment's TF_CONFIG names; ALONE where it names none.
 
-    Raises:
-      UserError: it is not what TensorFlow takes, or this process is none of the workers.
+    A UserError if it is not what TensorFlow takes, or this process is none of the workers.
     """
     text = os.environ.get(VARIABLE, "")
     if not text.strip():
@@ -159,10 +149,7 @@ def configured() -> Cluster:
 
 
 def temporary_folder() -> str:
-    """Returns a folder for what a worker other than the chief writes.
-
-    It goes as the process ends, but not if that is killed.
-    """
+    """Returns a folder for what other workers than the chief write; it goes as the process ends."""
     path = tempfile.mkdtemp(prefix="translator-worker-")
     atexit.register(shutil.rmtree, path, ignore_errors=True)
     return path

@@ -60,12 +60,7 @@ def configure(
 
     Args:
       whole: do not split a batch on a CPU either; XLA is faster that way.
-      workers: the cluster.Cluster that trains together.
       parts: number of parts the run began with; None for one per core, at most MAX_PARTS.
-      mirrored: use all GPUs, not only the first one.
-
-    Raises:
-      UserError: the workers cannot be joined.
     """
     if gpus().gpus:
         return _configure_gpus(workers, parts or 1, mirrored)
@@ -113,11 +108,6 @@ def check_logits(options: Options, tokens: float, vocab_size: int) -> None:
     Some of TensorFlow's own kernels count the values of a tensor in 32 bits: 65,536 tokens of
     37,000 entries ended in an illegal address on an H200, after a few steps. What XLA compiles is
     not checked.
-
-    Args:
-      options: of the run.
-      tokens: of a batch on one device, padding included.
-      vocab_size: vocabulary entries.
     """
     if not gpus().gpus or options.xla == "on":
         return
@@ -131,16 +121,7 @@ def check_logits(options: Options, tokens: float, vocab_size: int) -> None:
 
 
 def run_plainly(command: str, plain: bool, eager: bool) -> None:
-    """Says what --plain costs, and switches tf.function off for --eager.
-
-    Args:
-      command: a key of COST_OF_PLAIN, where `plain` may be True.
-      plain: whether --plain is given.
-      eager: whether --eager is given.
-
-    Raises:
-      UserError: --eager is given without --plain.
-    """
+    """Says what --plain costs, and switches tf.function off for --eager, which goes with it."""
     if eager and not plain:
         raise UserError("--eager goes with --plain; add that, or leave it out")
     if plain:
@@ -151,7 +132,7 @@ def run_plainly(command: str, plain: bool, eager: bool) -> None:
 
 
 def listed_by_driver() -> str | None:
-    """Returns nvidia-smi's line for the first GPU, or None if there is none."""
+    """Returns nvidia-smi's line for the first GPU."""
     if shutil.which("nvidia-smi") is None:
         return None
     try:
@@ -176,13 +157,8 @@ def spread(
 ) -> tf.types.experimental.GenericFunction:
     """Returns `step` as a graph that takes a global batch: each device computes its share of it.
 
-    Args:
-      strategy: of the devices.
-      step: a function of a share (inp, tar), and of flags by keyword; returns n scalars.
-
-    Returns:
-      A function of (inp, tar) and flags, which returns the sums over all devices, (n,). It is
-      traced once for each value of a flag.
+    `step` returns n scalars for a share (inp, tar) and flags by keyword; the graph their sums over
+    all devices, (n,). It is traced once for each value of a flag.
     """
 
     @tf.function
@@ -201,9 +177,8 @@ def distribute_shares(
 ) -> tf.distribute.DistributedDataset:
     """Returns the replicas' shares of global batches.
 
-    Args:
-      read_shares: from the numbers of the replicas of this worker, returns a dataset of their
-        shares of each batch, one after the other.
+    `read_shares` returns, from the numbers of the replicas of this worker, a dataset of their
+    shares of each batch, one after the other.
     """
 
     def shares_of_worker(context: tf.distribute.InputContext) -> tf.data.Dataset:

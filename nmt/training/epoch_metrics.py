@@ -9,9 +9,6 @@ def value_to_minimize(metrics: dict[str, Any]) -> tuple[float, ...]:
     """Returns what epochs are compared by: validation loss; or BLEU, and for equal BLEU the loss.
 
     A BLEU below INFORMATIVE_BLEU counts as 0, so that the loss decides.
-
-    Args:
-      metrics: of the validation split, by name.
     """
     if "val_bleu" not in metrics:
         return (metrics["val_loss"],)
@@ -20,11 +17,7 @@ def value_to_minimize(metrics: dict[str, Any]) -> tuple[float, ...]:
 
 
 def value_for_early_stopping(metrics: dict[str, Any]) -> tuple[float, ...]:
-    """Returns what early stopping waits for: the loss, or BLEU alone as soon as it is informative.
-
-    Args:
-      metrics: of the validation split, by name.
-    """
+    """Returns what early stopping waits for: the loss, or BLEU alone once it is informative."""
     value = value_to_minimize(metrics)
     bleu_counts = "val_bleu" in metrics and value[0] < 0
     return value[:1] if bleu_counts else value

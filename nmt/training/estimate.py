@@ -20,11 +20,7 @@ def duration(seconds: float) -> str:
 
 
 class BatchTimer:
-    """Times the batches of an epoch; if they are many, without the first, which trace functions.
-
-    Args:
-      first: the number of batches that are done when the timer starts.
-    """
+    """Times the batches of an epoch; if they are many, without the first, which trace functions."""
 
     def __init__(self, first: int = 0):
         self.first, self.started = first, time.perf_counter()
@@ -37,7 +33,6 @@ class BatchTimer:
             self._warm, self._begin, self._begin_time = True, number, time.perf_counter()
 
     def is_measured(self, number: int) -> bool:
-        """Returns whether enough batches are done for an estimate."""
         return self._warm and number - self._begin >= MEASURED_BATCHES
 
     def seconds_per_batch(self, number: int) -> float:
@@ -45,20 +40,13 @@ class BatchTimer:
         return (time.perf_counter() - self._begin_time) / max(number - self._begin, 1)
 
     def per_second(self, tokens: float) -> float:
-        """Returns the speed of so many tokens since the timer started."""
         return tokens / (time.perf_counter() - self.started)
 
 
 class RunTimes:
     """The seconds that the parts of a run have taken, and those that its rest will take.
 
-    Attributes:
-      batches: the number of batches per epoch.
-      batch_seconds: per batch, measured; 0 before any epoch is.
-      validation_seconds: of the newest loss of the validation split, once traced.
-      translation_seconds: of its newest greedy translation, if it is translated.
-      picture_seconds: of all pictures.
-      estimated: whether the user knows how long training will take.
+    Those of a validation are the newest, once traced; 0 before any is measured.
     """
 
     def __init__(self) -> None:
@@ -69,11 +57,7 @@ class RunTimes:
         self.begin_epoch()
 
     def begin_epoch(self, seconds_before: float = 0.0) -> None:
-        """Times the epoch from here on.
-
-        Args:
-          seconds_before: of the epoch, in processes that were interrupted.
-        """
+        """Times the epoch from here on, after `seconds_before` in interrupted processes."""
         self._epoch_started = time.perf_counter() - seconds_before
 
     @property
@@ -90,10 +74,7 @@ class RunTimes:
     def seconds_left(self, options: Options, epochs: int, test_share: float) -> float:
         """Returns how long the rest of a run will take.
 
-        Args:
-          options: of the run.
-          epochs: the number of epochs that are left.
-          test_share: lines of the test split per line of the validation split.
+        `test_share` is lines of the test split per line of the validation split.
         """
         loss = self.validation_seconds
         validation = loss + self.translation_seconds

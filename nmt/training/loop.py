@@ -41,23 +41,13 @@ FAR_ABOVE = 3  # times the loss of guessing all tokens alike, from which on a lo
 def workers_agree_after(number: int, accumulate: int) -> bool:
     """Returns whether several workers agree to save, or not, after a batch that ends a step.
 
-    They do after the first one of each REFRESH_BATCHES: it takes a message.
-
-    Args:
-      number: of the batch in the epoch, from 1; a multiple of `accumulate`.
-      accumulate: batches per step.
+    They do after the first one of each REFRESH_BATCHES: it takes a message. Batches count from 1.
     """
     return number // REFRESH_BATCHES > (number - accumulate) // REFRESH_BATCHES
 
 
 def is_finished(epoch: int, history: list[dict[str, Any]], options: Options) -> bool:
-    """Returns whether a run was trained to its end, as far as its history says.
-
-    Args:
-      epoch: finished epochs.
-      history: their metrics, see `metrics_of_epoch`.
-      options: of the run.
-    """
+    """Returns whether a run was trained to its end, as far as its history says."""
     newest = next((row for row in history if row["epoch"] == epoch), {})
     if options.max_steps:
         is_done = newest.get("step", 0) >= options.max_steps
@@ -103,11 +93,8 @@ class Validator(Protocol):
 class Stream:
     """The batches of passes over the training pairs, one after the other, without an end.
 
-    Args:
-      read: returns the replicas' shares of the batches of a pass, from its number and the number of
-        batches that are left out.
-      number: of the first pass.
-      first: batches of it that are left out.
+    `read` returns the replicas' shares of the batches of a pass, from its number and the number of
+    batches that are left out.
     """
 
     def __init__(
@@ -118,7 +105,6 @@ class Stream:
 
     @property
     def element_spec(self) -> Any:
-        """The types of a batch."""
         return self._batches.element_spec
 
     def __iter__(self) -> Iterator[Any]:
@@ -132,16 +118,8 @@ class Stream:
 class Epochs:
     """The epochs of a training run: what is done of them, and how the next ones are trained.
 
-    Args:
-      training: what is trained; its attributes are used once training begins.
-
-    Attributes:
-      epoch: the number of finished epochs.
-      history: the metrics of finished epochs.
-      position: the number of batches of the current epoch that are done.
-      sums_so_far: the sum of their TokenSums.
-      listeners: what gets the records of training.
-      per_pass: the number of batches of a pass over the training pairs, once they are known.
+    `position` is the number of finished batches of the current epoch, `sums_so_far` the sum of
+    their TokenSums, `per_pass` the number of batches of a pass, once they are known.
     """
 
     def __init__(self, training: Trainable):
@@ -155,12 +133,10 @@ class Epochs:
 
     @property
     def plan(self) -> Plan:
-        """What the run is to do."""
         return Plan.of(self.training.options, self.per_pass)
 
     @property
     def progress(self) -> Progress:
-        """What is done of it."""
         return Progress(self.step, int(self.epoch), int(self.position))
 
     @property
@@ -179,14 +155,8 @@ class Epochs:
     ) -> float:
         """Trains on the batches of an epoch from `position` on. Returns real tokens per second.
 
-        Args:
-          batches: the replicas' shares of the batches from `position` on, and perhaps more.
-          batches_per_epoch: the number of all batches of the epoch.
-          title: the title of the progress bar.
-          keeper: the Keeper that saves within the epoch when that is due; None to save nothing.
-
-        Raises:
-          UserError: the loss is NaN or infinite.
+        `batches` are the replicas' shares from `position` on, and perhaps more. Without a keeper
+        nothing is saved within the epoch. A UserError if the loss is NaN or infinite.
         """
         first, accumulate = int(self.position), self.training.options.accumulate
         save_every, step = self.training.options.save_every, self.step
@@ -244,13 +214,7 @@ class Epochs:
     def rest_of_pass(
         self, batches: batching.Batches, number: int, first: int
     ) -> tf.distribute.DistributedDataset:
-        """Returns the replicas' shares of the batches of a pass.
-
-        Args:
-          batches: the Batches to train on.
-          number: of the pass, from 0.
-          first: the number of batches that are left out at the beginning.
-        """
+        """Returns the replicas' shares of the batches of a pass, from 0, but for the first ones."""
         buffer_size = self.training.options.buffer_size
         seed = seeds.of_epoch(self.training.options.seed, number + 1)
         read_shares = functools.partial(batches.epoch, buffer_size, seed, first)
@@ -265,14 +229,7 @@ class Epochs:
     def advance(self, title: str, pending: list[tf.Tensor]) -> np.ndarray:
         """Adds the TokenSums of the newest batches to those of the epoch; returns their sum.
 
-        This waits for the device.
-
-        Args:
-          title: the title of the epoch.
-          pending: the TokenSums of the batches after `position`.
-
-        Raises:
-          UserError: one of them, or a weight, is NaN or infinite.
+        This waits for the device. A UserError if one of them, or a weight, is NaN or infinite.
         """
         sums = np.array([batch_sums.numpy() for batch_sums in pending], np.float64)  # (batches, 3)
         finite: list[bool] = [bool(np.isfinite(batch_sums).all()) for batch_sums in sums]
@@ -292,14 +249,7 @@ class Epochs:
         return new_sums
 
     def report(self, title: str, number: int, new_sums: np.ndarray, rate: float) -> str:
-        """Logs the metrics of the newest batches. Returns those of the epoch, for the bar.
-
-        Args:
-          title: the title of the epoch.
-          number: the number of the newest batch.
-          new_sums: from `advance`.
-          rate: real tokens per second.
-        """
+        """Logs the metrics of the newest batches. Returns those of the epoch, for the bar."""
         new_loss, new_hits, new_tokens = new_sums
         self.warn_of_loss(f"{title}, batch {number}", new_loss / new_tokens)
         self.listeners.take(
@@ -313,12 +263,7 @@ class Epochs:
         return f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, {rate:,.0f} tokens/s"
 
     def warn_of_loss(self, where: str, loss: float) -> None:
-        """Logs, once, that a mean loss per token is far above that of guessing.
-
-        Args:
-          where: epoch and batch, or validation, as text.
-          loss: in nats.
-        """
+        """Logs, once, that a mean loss per token, in nats, is far above that of guessing."""
         guessing = math.log(self.training.transformer.config["target_vocab_size"])
         if self._warned or loss <= FAR_ABOVE * guessing:
             return
@@ -330,12 +275,7 @@ class Epochs:
         )
 
     def estimate_once(self, timer: BatchTimer, number: int) -> None:
-        """Logs, once enough batches are measured, how long training will take.
-
-        Args:
-          timer: the timer of the epoch.
-          number: the number of its newest batch.
-        """
+        """Logs, once enough batches are measured, how long training will take."""
         if self.times.estimated or not timer.is_measured(number):
             return
         self.times.estimated = True
@@ -363,7 +303,6 @@ class Epochs:
 
     @property
     def _place(self) -> dict[str, int]:
-        """Where training is: its finished epochs, and batches of the current one."""
         return {"epoch": int(self.epoch), "position": int(self.position)}
 
     # ---- A run ----
@@ -379,13 +318,7 @@ class Epochs:
         """Trains until `finished`, from the newest checkpoint of the run if there is one.
 
         Each epoch ends with a checkpoint, then validation; the best so far is also saved in best/.
-
-        Args:
-          keeper: the Keeper of the run.
-          corpus: the Corpus, for its validation split.
-          tokenizer: the Tokenizer of the run.
-          batches: the Batches to train on.
-          announce: called without arguments once it is known what is left to do, or None.
+        `announce` is called once it is known what is left to do.
         """
         run, self.per_pass = keeper.run, batches.per_epoch
         self.training.workers.barrier()  # until the chief has written, so that all find the same
@@ -429,7 +362,7 @@ class Epochs:
         tokenizer: Tokenizer,
         batches: batching.Batches,
     ) -> None:
-        """Trains, saves and validates what is left to do; for arguments see `fit`."""
+        """Trains, saves and validates what is left to do."""
         run = keeper.run
         if not int(self.position) and not self.is_validated():  # validation was interrupted
             self.end_epoch(keeper, corpus, tokenizer)
@@ -471,11 +404,7 @@ class Epochs:
     def metrics_of_epoch(
         self, corpus: Corpus, tokenizer: Tokenizer, rate: float | None = None
     ) -> dict[str, Any]:
-        """Validates the newest epoch. Returns its row of the history.
-
-        Args:
-          corpus, tokenizer, rate: see `end_epoch`.
-        """
+        """Validates the newest epoch. Returns its row of the history."""
         loss, hits, tokens = self.sums_so_far.numpy()
         tokens = max(tokens, 1)
         metrics = self.training.validator.validate(corpus, tokenizer, self.times)
@@ -495,9 +424,7 @@ class Epochs:
     ) -> None:
         """Validates the epoch in best/ if its metrics are lost, so that none worse replaces it.
 
-        Args:
-          keeper, corpus, tokenizer: see `fit`.
-          newest: the path of the checkpoint that was restored; None without any.
+        `newest` is the path of the checkpoint that was restored.
         """
         now = int(self.epoch), int(self.position)
         known = [row["epoch"] for row in self.history]
@@ -525,9 +452,7 @@ class Epochs:
     ) -> None:
         """Validates an epoch that was trained and saved, and keeps its metrics.
 
-        Args:
-          keeper, corpus, tokenizer: see `fit`.
-          rate: tokens per second in training; None if the epoch was trained before a restart.
+        `rate`, tokens per second in training, is None if the epoch was trained before a restart.
         """
         run, epoch = keeper.run, int(self.epoch)
         title = self.plan.finished_title(self.progress)

@@ -18,10 +18,7 @@ def loss_and_accuracy(
 ) -> tuple[float, float]:
     """Returns the mean loss in nats, and the accuracy, of all real target tokens of `batches`.
 
-    Args:
-      step: returns the TokenSums, (3,), of ids (B, S), (B, T).
-      batches: batches of ids, (B, S), (B, T).
-      threads: the number of batches that are computed in parallel.
+    `step` returns the TokenSums, (3,), of ids (B, S), (B, T). Threads compute batches in parallel.
     """
     totals = np.zeros(3)
     for sums in in_parallel(step, batches, threads):
@@ -36,11 +33,6 @@ def in_parallel(
     """Yields the results of `step` in the order of `batches`.
 
     Each thread has a batch to compute and one that waits: more would only take memory.
-
-    Args:
-      step: a function of one batch.
-      batches: the arguments of its calls.
-      threads: the number of batches that are computed in parallel.
     """
     if threads == 1:
         for batch in batches:
@@ -60,9 +52,6 @@ def teacher_forced_sums(forward: ForwardPass, inp: tf.Tensor, tar: tf.Tensor) ->
     """Returns the TokenSums of ids (B, S), (B, T), without dropout.
 
     The decoder's input is the reference tokens.
-
-    Args:
-      forward: the forward pass of a network.
     """
     tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1)
     predictions = forward.predict((inp, tar_inp))

@@ -49,13 +49,7 @@ def _walk(layer: keras.Layer, path: str) -> Iterator[tuple[str, keras.Variable]]
 
 
 class NamedState:
-    """The state of a training run, with the methods of tf.train.Checkpoint.
-
-    Args:
-      transformer: the network.
-      optimizer: its Adam or Muon, built for its trainable variables; None without one.
-      counters: variables by name.
-    """
+    """The state of a training run, with the methods of tf.train.Checkpoint."""
 
     def __init__(
         self,
@@ -76,7 +70,6 @@ class NamedState:
         self._named = tf.train.Checkpoint(**tree, **counters)
 
     def write(self, path: str) -> str:
-        """Saves the variables. Returns the path."""
         return self._named.write(path)
 
     def read(self, path: str) -> Any:

@@ -23,7 +23,6 @@ class Adam(keras.optimizers.Adam):
 
     @property
     def velocities(self) -> list[keras.Variable]:
-        """The means of their squares."""
         return [variable for variable in self.variables if variable.name.endswith("_velocity")]
 
     def apply(
@@ -51,14 +50,8 @@ class Muon(keras.optimizers.Muon):
     sqrt(max(m, n)) times an orthogonal matrix near gradient + 0.95 * sum, which Newton and Schulz's
     iteration finds (Jordan et al. 2024, https://kellerjordan.github.io/posts/muon; the factor: Liu
     et al. 2025, arXiv 2502.16982, equation 4). So its values are about as large as those of Adam's
-    updates, and the learning rate and its schedule stay.
-
-    Args:
-      learning_rate: as Adam's.
-      adam: whose betas and epsilon hold for all other variables.
-      transformer: whose variables are trained. Those of its embeddings and its final layer are no
-        matrices within layers.
-      mixed_precision: whether to compute the products of the iteration in bfloat16.
+    updates, and the learning rate and its schedule stay. Embeddings and the final layer are left to
+    Adam. With mixed precision, the products of the iteration are in bfloat16.
     """
 
     def __init__(
@@ -84,7 +77,6 @@ class Muon(keras.optimizers.Muon):
     def apply(
         self, grads: Sequence[tf.Tensor], trainable_variables: Sequence[keras.Variable]
     ) -> None:
-        """Updates the variables; see Adam.apply."""
         scalars = adam_scalars(self, self.adam_beta_1, self.adam_beta_2)
         moments = self.momentums, self.velocities
         for gradient, variable, momentum, velocity in zip(
@@ -114,14 +106,10 @@ QUINTIC = (3.4445, -4.7750, 2.0315)
 
 
 def orthogonalized(matrix: tf.Tensor, steps: int, dtype: str = "float32") -> tf.Tensor:
-    """Returns a matrix (m, n) with the same singular vectors, and singular values near 1.
+    """Returns a float32 matrix (m, n) with the same singular vectors, and singular values near 1.
 
-    After five steps, they are 0.7 to 1.2, but for those below a thousandth of the norm.
-
-    Args:
-      matrix: float32 (m, n).
-      steps: of Newton and Schulz's iteration.
-      dtype: that its products are computed in.
+    After five steps of Newton and Schulz's iteration, whose products are computed in `dtype`, they
+    are 0.7 to 1.2, but for those below a thousandth of the norm.
     """
     a, b, c = QUINTIC
     is_tall = matrix.shape[0] > matrix.shape[1]
@@ -156,7 +144,6 @@ def apply_adam(
     velocity: keras.Variable,
     scalars: dict[str, tf.Tensor | float],
 ) -> None:
-    """Updates a variable and its moments by Adam's fused kernel."""
     tf.raw_ops.ResourceApplyAdam(
         var=variable.value.handle,
         m=momentum.value.handle,
@@ -167,7 +154,6 @@ def apply_adam(
 
 
 def count_step(optimizer: keras.Optimizer) -> None:
-    """Adds one to the steps of an optimizer."""
     one = tf.ones((), optimizer.iterations.dtype)
     tf.raw_ops.AssignAddVariableOp(resource=optimizer.iterations.value.handle, value=one)
 
@@ -185,14 +171,8 @@ class SharedOptimizer:
     """An optimizer whose steps learn from shares: accumulated batches, on all devices.
 
     The loss of a step is the mean over the real tokens of all its shares, so the gradients of their
-    summed losses, and their tokens, are summed first, then divided once.
-
-    Args:
-      optimizer: a Keras optimizer that does not sum gradients over devices itself: those above.
-      variables: the trainable variables; the optimizer is built for them.
-      accumulate: batches per step.
-      clip_norm: the greatest global gradient norm; 0 for any.
-      compiled: whether XLA compiles the update of the variables.
+    summed losses, and their tokens, are summed first, then divided once. The Keras optimizer, one
+    of those above, does not sum gradients over devices itself. `clip_norm` 0 clips nothing.
     """
 
     def __init__(
@@ -220,7 +200,6 @@ class SharedOptimizer:
 
     @property
     def iterations(self) -> keras.Variable:
-        """The number of steps so far."""
         return self.optimizer.iterations
 
     @property
@@ -236,10 +215,8 @@ class SharedOptimizer:
     ) -> None:
         """Adds the gradients of a share; makes a step if it ends one. In a replica context.
 
-        Args:
-          grads_and_vars: `dense` gradients of the summed loss of the share, and the variables.
-          tokens: its number of real tokens, ().
-          ends_step: False for a batch that others follow in the same step.
+        The gradients, `dense`, are of the summed loss of the share's real tokens, of which there
+        are `tokens`, ().
         """
         gradients = [gradient for gradient, _ in grads_and_vars]
         totals = self._accumulate([*gradients, tokens])
@@ -263,8 +240,7 @@ class SharedOptimizer:
     def _update_device(self, totals: Sequence[tf.Tensor]) -> None:
         """Updates this device's copies of the variables.
 
-        Args:
-          totals: sums over all devices, of gradients and, last, of tokens.
+        The totals are sums over all devices, of gradients and, last, of tokens.
         """
         *gradients, tokens = totals
         gradients = [tf.math.divide_no_nan(gradient, tokens) for gradient in gradients]

@@ -13,11 +13,7 @@ REPORT_SECONDS = 60  # between two lines on progress if stderr is not a terminal
 class ProgressBar:
     """A bar on stderr; where that is no terminal, a line now and then.
 
-    Args:
-      title: of the work.
-      total: the number of units, all in all.
-      first: the number of units that are done when the bar appears.
-      unit: what the work consists of.
+    `first` units of `total` are done when the bar appears.
     """
 
     def __init__(self, title: str, total: int, first: int = 0, unit: str = "batch"):

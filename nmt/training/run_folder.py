@@ -31,9 +31,7 @@ HELD_OUT_FILES = {  # of pairs that are held out of training files, by flag
 class RunFolder:
     """The paths of a run folder, which is created when something is first written into it.
 
-    Args:
-      path: of the folder.
-      worker_folder: the folder to write to, if that is another one; see cluster.py.
+    `worker_folder` is the folder to write to, if that is another one; see cluster.py.
     """
 
     def __init__(self, path: str | Path, worker_folder: str | Path | None = None):
@@ -81,15 +79,7 @@ class RunFolder:
             self.cache.rmdir()
 
     def write(self, name: str, content: Any) -> None:
-        """Writes a file of the run atomically, unless it has that content already.
-
-        Args:
-          name: of the file.
-          content: bytes, or what is written as JSON.
-
-        Raises:
-          UserError: the folder cannot be written to.
-        """
+        """Writes bytes, or content as JSON, to a file atomically, unless it has it already."""
         if not isinstance(content, bytes):
             content = (json.dumps(content, indent=2, ensure_ascii=False) + "\n").encode()
         with contextlib.suppress(OSError):
@@ -98,11 +88,7 @@ class RunFolder:
         output.write(self.worker_folder / name, content)
 
     def read_bytes(self, name: str) -> bytes | None:
-        """Returns the content of a file of the run; None if there is no such file.
-
-        Raises:
-          UserError: it cannot be read.
-        """
+        """Returns the content of a file of the run; None if there is no such file."""
         path = self.path / name
         try:
             return read_file(path)
@@ -112,14 +98,9 @@ class RunFolder:
             raise unreadable(path, error) from None
 
     def read(self, name: str, default: Any = None) -> Any:
-        """Returns the content of a JSON file of the run.
+        """Returns the content of a JSON file of the run; `default` if there is no such file.
 
-        Args:
-          name: of the file.
-          default: what is returned if there is no such file.
-
-        Raises:
-          UserError: it cannot be read, or is neither a list nor an object.
+        A UserError if it cannot be read, or is neither a list nor an object.
         """
         data = self.read_bytes(name)
         return default if data is None else parse_json(self.path / name, data)
@@ -145,8 +126,7 @@ class RunFolder:
 def read_file(path: Path) -> bytes:
     """Returns the content of a file of a run; at once, whatever stands there.
 
-    Raises:
-      OSError: it cannot be read, is no file (a named pipe would wait), or is too large.
+    An OSError if it cannot be read, is no file (a named pipe would wait), or is too large.
     """
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
@@ -157,15 +137,7 @@ def read_file(path: Path) -> bytes:
 
 
 def parse_json(path: Path, data: bytes) -> Any:
-    """Returns the list or object that a JSON file holds.
-
-    Args:
-      path: of the file, for messages.
-      data: its content.
-
-    Raises:
-      UserError: it is no JSON, or neither a list nor an object.
-    """
+    """Returns the list or object that a JSON file holds; a UserError if it holds something else."""
     try:
         content = json.loads(data.decode())
     except RecursionError:
@@ -178,5 +150,4 @@ def parse_json(path: Path, data: bytes) -> Any:
 
 
 def unreadable(path: Path, reason: object) -> UserError:
-    """Returns the UserError of a file of a run that cannot be read, for a reason."""
     return UserError(f"{path}: {reason}; restore the file, or name another run")

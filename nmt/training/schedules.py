@@ -17,12 +17,8 @@ class CosineSchedule(CustomSchedule):
     """The same warm-up to the same peak, then times (1 + cos(pi * progress)) / 2: 0.0 at `steps`.
 
     Progress goes from 0 at `warmup_steps` to 1 at `steps` (Loshchilov & Hutter 2017, arXiv
-    1608.03983, without restarts). Without steps after the warm-up, nothing decays.
-
-    Args:
-      d_model, warmup_steps, scale: see CustomSchedule.
-      steps: optimizer steps of the whole training run; a number, or a scalar variable that is set
-        later.
+    1608.03983, without restarts). Without steps after the warm-up, nothing decays. `steps`, of the
+    whole training run, is a number, or a scalar variable that is set later.
     """
 
     def __init__(
@@ -59,12 +55,7 @@ SCHEDULES: dict[str, type[CustomSchedule]] = {  # by the name that params.py giv
 
 
 def learning_rate(options: Options, steps: int | tf.Variable) -> CustomSchedule:
-    """Returns the schedule that `options` name.
-
-    Args:
-      options: of the run.
-      steps: of the training run; a number, or a scalar variable to be set later.
-    """
+    """Returns the schedule that `options` name."""
     schedule = SCHEDULES[options.schedule]
     arguments = options.d_model, options.warmup_steps, options.learning_rate_scale
     if issubclass(schedule, CosineSchedule):

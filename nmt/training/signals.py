@@ -21,13 +21,8 @@ HANGUP_SECONDS = 1  # a closed terminal may send SIGHUP more than once, within t
 class Signals:
     """Notes the signals that arrive within its `with` block; a second one does not wait.
 
-    Args:
-      workers: the cluster.Cluster that trains.
-      handled: the signals that are noted; others are left to their handlers.
-
-    Attributes:
-      received: the number of the newest signal of this process, or None.
-      agreed: the number of the signal that all workers end with, or None.
+    `received` is the number of the newest signal of this process, `agreed` of the one that all
+    workers end with.
     """
 
     def __init__(
@@ -75,6 +70,5 @@ class Signals:
             self.agreed = received or signal.SIGTERM
 
     def raise_if_agreed(self) -> None:
-        """Raises Interrupted if the workers have agreed to end."""
         if self.agreed:
             raise Interrupted(self.agreed)

@@ -58,16 +58,9 @@ def translation_table(rows: Iterable[tuple[str, str, str]]) -> str:
 
 
 def drop_later_events(logs: Path, step: int) -> None:
-    """Removes the TensorBoard events after `step`, from which the run resumes.
+    """Removes the TensorBoard events after `step`, from which the run resumes; -1 removes all.
 
     Its steps are trained and logged again; TensorBoard would draw them twice.
-
-    Args:
-      logs: the folder of event files, which are TFRecord files.
-      step: the optimizer steps of the checkpoint; -1 without any, to remove all events.
-
-    Raises:
-      UserError: the folder cannot be written to.
     """
     from tensorboard.compat.proto.event_pb2 import Event
 
