@@ -115,7 +115,7 @@ class ResumableOutput(abc.ABC):
         self._descriptor = -1
 
     def close(self) -> bool:
-        """Lets another process have OUT.partial. Returns whether it stays, with what is finished."""
+        """Lets another process have OUT.partial. Returns whether it stays: some is finished."""
         if self._descriptor < 0:
             return False
         if not self.finished:
@@ -249,8 +249,7 @@ class ResumableTexts(ResumableOutput):
         for values in lines[1:]:
             links = values["links"]
             pairs = None if links is None else [(source, target) for source, target in links]
-            confidence = values.get("confidence")  # missing in what older versions wrote
-            finished[values["source"]] = FinishedText(values["text"], pairs, confidence)
+            finished[values["source"]] = FinishedText(values["text"], pairs, values["confidence"])
         return finished
 
     def _write(self, values: Mapping[str, Any]) -> None:

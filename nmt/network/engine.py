@@ -6,13 +6,14 @@ those of transformer_model.py; tests/network/ proves it.
 """
 
 import dataclasses
+from typing import Any
 
 import keras
 import tensorflow as tf
 
 import transformer_model
 from nmt.network import layers, loss, variants
-from nmt.network.loss import Predictions, SummedForward, TokenSums
+from nmt.network.loss import TokenSums
 from transformer_model import PAD, Transformer, parts_of
 
 FASTER = {  # the class of a layer -> that of its faster form
@@ -42,8 +43,21 @@ def _accelerate_parts(layer: keras.Layer) -> None:
         _accelerate_parts(part)
 
 
+@dataclasses.dataclass
+class Predictions:
+    """What a forward pass of the engine predicts for a batch; its sums are computed once."""
+
+    parts: list[Any]  # of the batch
+    sums: TokenSums | None = None  # once the loss is computed
+
+    @property
+    def computed_sums(self) -> TokenSums:
+        assert self.sums is not None
+        return self.sums
+
+
 @dataclasses.dataclass(frozen=True)
-class ParallelForward(SummedForward):
+class ParallelForward:
     """The forward pass of an accelerated Transformer: a batch in parts, logits where they count.
 
     The rows of a batch are split into independent parts, whose sums are added, so that TensorFlow
@@ -67,8 +81,25 @@ class ParallelForward(SummedForward):
             ]
         )
 
+    def loss_function(
+        self, real: tf.Tensor, predictions: Predictions, label_smoothing: float = 0.0
+    ) -> tf.Tensor:
+        """Returns the mean loss, in nats, of real tokens; of ids (B, T)."""
+        predictions.sums = self.token_sums(real, predictions.parts, label_smoothing)
+        return tf.math.divide_no_nan(predictions.sums.loss, predictions.sums.tokens)
+
+    def accuracy_function(self, real: tf.Tensor, predictions: Predictions) -> tf.Tensor:
+        """Returns the share of real tokens that are predicted, after `loss_function`."""
+        return tf.math.divide_no_nan(
+            predictions.computed_sums.hits, predictions.computed_sums.tokens
+        )
+
+    def tokens(self, real: tf.Tensor, predictions: Predictions) -> tf.Tensor:
+        """Returns the number of real tokens, (), after `loss_function`."""
+        return predictions.computed_sums.tokens
+
     def token_sums(
-        self, real: tf.Tensor, parts: list[tf.Tensor], label_smoothing: float = 0.0
+        self, real: tf.Tensor, parts: list[tf.Tensor], label_smoothing: float
     ) -> TokenSums:
         """Ids (B, T), the decoder's outputs of all parts -> TokenSums."""
         part_sums = []

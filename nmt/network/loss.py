@@ -1,6 +1,5 @@
 """Loss and accuracy of the engine, as sums over tokens; label smoothing for the story's loss."""
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -35,47 +34,6 @@ class TokenSums(NamedTuple):
     loss: tf.Tensor  # cross-entropy in nats, () float32
     hits: tf.Tensor  # number of real tokens that have the highest logit, () float32
     tokens: tf.Tensor  # number of real tokens, () float32
-
-
-@dataclasses.dataclass
-class Predictions:
-    """What a forward pass of the engine predicts for a batch; its sums are computed once."""
-
-    parts: list[Any]  # of the batch
-    sums: TokenSums | None = None  # once the loss is computed
-
-    @property
-    def computed_sums(self) -> TokenSums:
-        assert self.sums is not None
-        return self.sums
-
-
-class SummedForward:
-    """The loss and the accuracy of a forward pass that computes TokenSums, as the story has them.
-
-    A subclass has `token_sums(real, parts, label_smoothing)`.
-    """
-
-    def loss_function(
-        self, real: tf.Tensor, predictions: Predictions, label_smoothing: float = 0.0
-    ) -> tf.Tensor:
-        """Returns the mean loss, in nats, of real tokens; of ids (B, T)."""
-        predictions.sums = self.token_sums(real, predictions.parts, label_smoothing)
-        return tf.math.divide_no_nan(predictions.sums.loss, predictions.sums.tokens)
-
-    def accuracy_function(self, real: tf.Tensor, predictions: Predictions) -> tf.Tensor:
-        """Returns the share of real tokens that are predicted, after `loss_function`."""
-        return tf.math.divide_no_nan(
-            predictions.computed_sums.hits, predictions.computed_sums.tokens
-        )
-
-    def tokens(self, real: tf.Tensor, predictions: Predictions) -> tf.Tensor:
-        """Returns the number of real tokens, (), after `loss_function`."""
-        return predictions.computed_sums.tokens
-
-    def token_sums(self, real: tf.Tensor, parts: list[Any], label_smoothing: float) -> TokenSums:
-        """Returns the TokenSums of ids (B, T)."""
-        raise NotImplementedError
 
 
 def token_sums(real: tf.Tensor, pred: tf.Tensor, label_smoothing: float = 0.0) -> TokenSums:

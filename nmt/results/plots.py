@@ -73,10 +73,8 @@ def positional_encoding(
     return save(figure, path)
 
 
-def steps(read: Sequence[str], predicted: Sequence[str] | None) -> list[str]:
+def steps(read: Sequence[str], predicted: Sequence[str]) -> list[str]:
     """Returns labels of queries of the decoder: "g → reet", the token read, the one predicted."""
-    if predicted is None:
-        return labels(read)
     return [f"{a} → {b}" for a, b in zip(labels(read), labels(predicted), strict=True)]
 
 
@@ -99,14 +97,13 @@ def masks(
     path: Path,
     source: Sequence[str],
     target: Sequence[str],
-    look_ahead: bool = True,
-    predicted: Sequence[str] | None = None,
+    predicted: Sequence[str],
     say: Say = english,
 ) -> Path:
     """The three masks of one pair, gray where attention is masked.
 
     Source and target are the inputs of encoder and decoder; `predicted` are the tokens predicted at
-    each of `target`, if known.
+    each of `target`.
     """
     source, cut_off = limited(source, "source", say)
     target, and_more = limited(target, "target", say)
@@ -114,17 +111,13 @@ def masks(
         np.pad(np.ones((1, len(side))), ((0, 0), (0, PADDING))) for side in (source, target)
     )
     enc_padding, dec_mask, dec_padding = model.create_masks(inp, tar)
-    dec_title = "Decoder self-attention: future and padding"
-    if not look_ahead:
-        dec_mask = model.create_padding_mask(tar)
-        dec_title = "Decoder self-attention: padding"
     pad = ["<pad>"] * PADDING
-    rows = [*steps(target, predicted and predicted[: len(target)]), *pad]
+    rows = [*steps(target, predicted[: len(target)]), *pad]
     source, target = ([*labels(side), *pad] for side in (source, target))
-    decoder_queries = "queries: token read → token predicted" if predicted else "queries"
+    decoder_queries = "queries: token read → token predicted"
     panels = (
         ("Encoder self-attention: padding", enc_padding, source, source, "queries"),
-        (dec_title, dec_mask, rows, target, decoder_queries),
+        ("Decoder self-attention: future and padding", dec_mask, rows, target, decoder_queries),
         ("Decoder cross-attention: padding of the source", dec_padding, rows, source, decoder_queries),  # noqa: E501
     )  # fmt: skip
     side = min(max(6.0, 0.27 * max(len(source), len(target))), 16.0)  # inches, for the tick labels

@@ -40,7 +40,6 @@ CHINESE = {
     # masks
     "Encoder self-attention: padding": "编码器自注意力：填充掩码",
     "Decoder self-attention: future and padding": "解码器自注意力：前瞻掩码与填充掩码",
-    "Decoder self-attention: padding": "解码器自注意力：填充掩码",
     "Decoder cross-attention: padding of the source": "解码器交叉注意力：源句的填充掩码",
     "keys": "键",
     "queries": "查询",

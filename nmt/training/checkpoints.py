@@ -182,7 +182,6 @@ class Keeper:
         self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers
         self.run, self.saved, self.confirm = run, time.monotonic(), confirm
         self.signals = Signals(workers, END_SIGNALS if handles_signals else ())
-        self._due = False
         self._kept_numbers = {run.checkpoints: kept_epochs, run.timed: 1, run.best: 1, run.final: 1}
 
     def save(self, folder: Path, number: int) -> None:
@@ -254,19 +253,11 @@ class Keeper:
         self.run.remove_cache()  # however training has ended
         self.signals.__exit__(*error)
 
-    def agree_on_signals(self) -> None:
-        """Agrees with all workers, which call this together, whether to save now, and to end."""
+    def agree_on_signals(self) -> bool:
+        """Agrees with all workers, which call this together, to end. Returns whether to save."""
         self.signals.agree()
         late = time.monotonic() - self.saved > 60 * self.minutes
-        self._due = bool(self.workers.broadcast(float(bool(self.signals.agreed or late))))
-
-    def is_due(self) -> bool:
-        return self._due
-
-    def agree_to_save(self) -> bool:
-        """Agrees with all workers, which call this together. Returns whether to save now."""
-        self.agree_on_signals()
-        return self.is_due()
+        return bool(self.workers.broadcast(float(bool(self.signals.agreed or late))))
 
     def raise_if_interrupted(self) -> None:
         """Raises Interrupted if a signal, on which all workers agreed, asks training to end."""

@@ -183,7 +183,7 @@ class Epochs:
                 save = False
                 may_save = self.training.workers.alone or workers_agree_after(number, accumulate)
                 if keeper and ends_step and not is_last and may_save:
-                    save = keeper.agree_to_save()
+                    save = keeper.agree_on_signals()
                 step += ends_step
                 if keeper and ends_step and not is_last and save_every:
                     save = save or step % save_every == 0

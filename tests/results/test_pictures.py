@@ -67,7 +67,7 @@ def test_the_first_position_and_the_first_query_are_at_the_top(monkeypatch, tmp_
     drawn = []
     monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
     plots.positional_encoding(tmp_path / "x.png", 5, 4)
-    plots.masks(tmp_path / "x.png", ["▁a"], ["<s>"])
+    plots.masks(tmp_path / "x.png", ["▁a"], ["<s>"], ["▁b"])
     plots.attention(tmp_path / "x.png", np.ones((1, 2, 1)), "1", ["▁a"], ["<s>", "▁b"], "T")
     panels = [*drawn[0].axes[:2], *drawn[1].axes, drawn[2].axes[0]]
     assert all(axes.yaxis_inverted() for axes in panels)
@@ -197,9 +197,8 @@ def test_equal_peaks_of_the_learning_rate_are_marked_once_and_the_scale_is_named
     assert "1.5 times the paper's rate" in axes.get_title()
 
 
-@pytest.mark.parametrize("suffix", pictures.FORMATS)
 @pytest.mark.parametrize(
-    "what", [row.name for row in pictures.PICTURES if row.drawn and not row.needs_run]
+    ("what", "suffix"), [("positional-encoding", ".png"), ("schedule", ".svg"), ("scaling", ".pdf")]
 )
 def test_some_pictures_need_no_run(what, suffix, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
@@ -208,9 +207,6 @@ def test_some_pictures_need_no_run(what, suffix, tmp_path, monkeypatch, capsys):
     assert path.read_bytes().startswith(STARTS[suffix])
     assert call("plot", what, "--to", path) == 2
     assert f"{path}: exists already" in capsys.readouterr().err
-    if suffix == ".png":
-        assert call("plot", what) == 0
-        assert capsys.readouterr().out.strip() == f"plots/{what}.png"
 
 
 def test_a_search_is_drawn_by_the_value_of_each_flag(monkeypatch, tmp_path):
@@ -291,20 +287,18 @@ def test_a_full_disk_leaves_no_half_picture(tmp_path, monkeypatch, capsys):
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-@pytest.mark.parametrize("look_ahead", [True, False])
-def test_masks_are_those_of_the_network_and_say_what_is_left_out(look_ahead, monkeypatch, tmp_path):
+def test_masks_are_those_of_the_network_and_say_what_is_left_out(monkeypatch, tmp_path):
     drawn = []
     monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
-    plots.masks(tmp_path / "x.png", ["▁a"] * 3, ["▁b"] * 61, look_ahead)
+    plots.masks(tmp_path / "x.png", ["▁a"] * 3, *[["▁b"] * 61] * 2)
     mask = drawn[0].axes[1].images[0].get_array()
     assert mask.shape == (62, 62)
     assert mask[:, 60:].all()  # padding
-    assert mask[0, 1] == look_ahead
+    assert mask[0, 1]  # the future
     assert drawn[0].get_suptitle().endswith("; target: the first 60 of 61 tokens")
 
 
-@pytest.mark.parametrize("pre_norm", [False, True])
-@pytest.mark.parametrize("layers", [(1, 1), (2, 2), (3, 1)])
+@pytest.mark.parametrize(("pre_norm", "layers"), [(False, (2, 2)), (True, (3, 1))])
 def test_the_frame_of_the_layers_holds_their_normalizations(pre_norm, layers):
     sizes = {**SIZES, "num_layers": layers[0], "target_vocab_size": 20}
     network = TransformerVariant(**sizes, pre_norm=pre_norm, decoder_layers=layers[1])
@@ -339,8 +333,9 @@ def test_training_draws_every_picture_and_attention_of_each_kind(monkeypatch, tm
     assert drawn.count("attention") == 3
 
 
-@pytest.mark.parametrize("pre_norm", [False, True])
-@pytest.mark.parametrize(("tied", "decoder_layers"), [(False, 0), (True, 0), (False, 1)])
+@pytest.mark.parametrize(
+    ("pre_norm", "tied", "decoder_layers"), [(False, False, 0), (True, True, 0), (True, False, 1)]
+)
 def test_the_parameters_of_all_blocks_are_those_of_the_network(pre_norm, tied, decoder_layers):
     target = 30 if tied else 20
     network = TransformerVariant(
@@ -374,7 +369,7 @@ def test_training_and_validation_have_two_hues_and_several_runs_one_each(monkeyp
     assert [figure.get_suptitle() for figure in drawn] == ["one", "one, two"]
 
 
-@pytest.mark.parametrize("name", ["a$b$c", r"$\frac{$", "_x", "new\nline", "$HOME"])
+@pytest.mark.parametrize("name", [r"$\frac{$", "_x", "new\nline"])
 def test_a_run_of_any_name_has_curves(name, tmp_path, monkeypatch):
     drawn, save = [], plots.save
     monkeypatch.setattr(plots, "save", lambda *given: drawn.append(given[0]) or save(*given))
