@@ -55,6 +55,7 @@ class Stderr:
         return getattr(self.stream, name)
 
     def write(self, text: str) -> int:
+        """Writes a text. Returns its length."""
         try:
             self.stream.write(text)
         except (OSError, ValueError):  # ValueError: the stream is closed
@@ -62,6 +63,7 @@ class Stderr:
         return len(text)
 
     def flush(self) -> None:
+        """Writes what is buffered."""
         try:
             self.stream.flush()
         except (OSError, ValueError):

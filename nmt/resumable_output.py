@@ -78,6 +78,7 @@ class ResumableOutput(abc.ABC):
         """Removes OUT.partial if it is empty."""
 
     def refuse_existing(self) -> None:
+        """Raises a UserError if OUT exists: nothing is overwritten."""
         output.refuse_existing(self.target, "another file")
 
     def _other_settings(self, names: Sequence[str]) -> UserError:

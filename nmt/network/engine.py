@@ -52,6 +52,7 @@ class Predictions:
 
     @property
     def computed_sums(self) -> TokenSums:
+        """The sums, after the loss was computed."""
         assert self.sums is not None
         return self.sums
 

@@ -45,12 +45,15 @@ class PlainForward:
     def loss_function(
         self, real: tf.Tensor, predictions: tf.Tensor, label_smoothing: float = 0.0
     ) -> tf.Tensor:
+        """Returns the story's loss of ids (B, T) under logits (B, T, V)."""
         return transformer_model.loss_function(real, predictions, loss_object(label_smoothing))
 
     def accuracy_function(self, real: tf.Tensor, predictions: tf.Tensor) -> tf.Tensor:
+        """Returns the story's accuracy of logits (B, T, V) for ids (B, T)."""
         return transformer_model.accuracy_function(real, predictions)
 
     def tokens(self, real: tf.Tensor, predictions: tf.Tensor) -> tf.Tensor:
+        """Returns the number of real tokens of ids (B, T), ()."""
         return tf.reduce_sum(tf.cast(real != PAD, tf.float32))
 
 

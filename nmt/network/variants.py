@@ -208,6 +208,7 @@ class TransformerVariant(Transformer):
 
 
 def set_epsilon(layer: keras.Layer, epsilon: float) -> None:
+    """Sets the epsilon of each layer normalization within a layer."""
     for part in parts_of(layer):
         if isinstance(part, keras.layers.LayerNormalization):
             part.epsilon = epsilon

@@ -58,6 +58,7 @@ class ErrorReport(NamedTuple):
 
     @property
     def lines(self) -> int:
+        """The number of all lines."""
         return sum(part.lines for part in self.parts)
 
     def totals(self) -> dict[str, int]:
@@ -66,6 +67,7 @@ class ErrorReport(NamedTuple):
         return {"any": sum(self.wrong_lines)} | totals
 
     def to_json(self) -> dict[str, Any]:
+        """Returns the report as scores.json holds it."""
         kinds = {
             kind: {
                 "lines": sum(self.counts[kind]),
@@ -84,6 +86,7 @@ class ErrorReport(NamedTuple):
         return {"lines": self.lines, "wrong_lines": sum(self.wrong_lines), "kinds": kinds}
 
     def text(self) -> str:
+        """Returns the report as text."""
         wrong = sum(self.wrong_lines)
         share = wrong / max(self.lines, 1)
         blocks = [f"{plural(wrong, 'line')} of {self.lines} with an error ({share:.1%})"]

@@ -32,6 +32,7 @@ def scoring_options(model: Model, references: Sequence[str]) -> dict[str, Any]:
 
 
 def texts(pairs: Dataset) -> tuple[list[str], list[str]]:
+    """Returns the sources and the references of a dataset of pairs."""
     sources, references = [], []
     for source, target in pairs:
         sources.append(source)

@@ -196,6 +196,7 @@ class RunPictures(Pictures):
         return plots.lengths(path, batches.counts, batches.dropped, batches.lengths, self.say)
 
     def curves(self, path: Path, beside: Sequence[DrawnRun]) -> Path:
+        """Of this run, and of the runs `beside`."""
         from nmt.results import plots
         from nmt.training.schedules import learning_rate
 

@@ -177,6 +177,7 @@ def schedule(
 
 
 def softmax_weights(scores: np.ndarray) -> np.ndarray:
+    """Softmax over the last axis of an array."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return powers / powers.sum(axis=-1, keepdims=True)
 

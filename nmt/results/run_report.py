@@ -138,6 +138,7 @@ def write_report(
     test_scores: Scores,
     lines: list[TranslatedLine],
 ) -> None:
+    """Writes scores.json and translations.txt."""
     from nmt.corpus.corpora import fingerprint
 
     epochs, pairs, splits = int(model.epoch), {}, corpus.splits()

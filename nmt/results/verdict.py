@@ -48,6 +48,7 @@ class Verdict(NamedTuple):
 
     @property
     def line(self) -> str:
+        """The verdict in a line."""
         if self.reasons:
             return f"Not better: {'; '.join(self.reasons)}."
         return f"Better: {'; '.join(map(str, self.changes))}."

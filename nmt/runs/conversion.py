@@ -91,6 +91,7 @@ def save(folder: Path, transformer: Transformer, tokenizer: Tokenizer) -> None:
 
 
 def converted_folder(run: RunFolder, weights: Weights) -> Path:
+    """Returns where the converted form of weights is, or would be."""
     return run.engine / weights.sha256[:16]
 
 

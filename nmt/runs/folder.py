@@ -54,6 +54,7 @@ class Run(RunFolder):
         return f"{path}: is {'empty' if path.exists() else 'missing'}, beside intact checkpoints"
 
     def without_parameters(self) -> UserError:
+        """Returns the UserError of a run that has checkpoints but no parameters."""
         return UserError(
             f"{self.lost_parameters}; restore the file, or repeat the full command that trained "
             "the run (with its data and flags), which rebuilds it"

@@ -76,4 +76,5 @@ def choose_weights(run: RunFolder, kind: str | None = None) -> Weights:
 
 
 def scores_are_of(scores: dict[str, Any], weights: Weights) -> bool:
+    """Returns whether the content of scores.json is of the `weights`."""
     return scores.get("checkpoint") == weights.record

@@ -24,6 +24,7 @@ class Candidate(NamedTuple):
 
 
 def assign(variables: Sequence[keras.Variable], weights: Sequence[np.ndarray]) -> None:
+    """Sets `variables` to `weights`, arrays in their order."""
     for variable, value in zip(variables, weights, strict=True):
         variable.assign(value)
 

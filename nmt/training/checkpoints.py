@@ -77,6 +77,7 @@ class Position(NamedTuple):
 
 
 def position(path: str) -> Position:
+    """Returns the Position of a checkpoint."""
     return Position(_counter(path, "epoch"), _counter(path, "position"))
 
 

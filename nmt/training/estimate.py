@@ -33,6 +33,7 @@ class BatchTimer:
             self._warm, self._begin, self._begin_time = True, number, time.perf_counter()
 
     def is_measured(self, number: int) -> bool:
+        """Returns whether enough batches are done for an estimate."""
         return self._warm and number - self._begin >= MEASURED_BATCHES
 
     def seconds_per_batch(self, number: int) -> float:
@@ -40,6 +41,7 @@ class BatchTimer:
         return (time.perf_counter() - self._begin_time) / max(number - self._begin, 1)
 
     def per_second(self, tokens: float) -> float:
+        """Returns the speed of so many tokens since the timer started."""
         return tokens / (time.perf_counter() - self.started)
 
 

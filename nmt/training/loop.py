@@ -105,6 +105,7 @@ class Stream:
 
     @property
     def element_spec(self) -> Any:
+        """The types of a batch."""
         return self._batches.element_spec
 
     def __iter__(self) -> Iterator[Any]:
@@ -133,10 +134,12 @@ class Epochs:
 
     @property
     def plan(self) -> Plan:
+        """What the run is to do."""
         return Plan.of(self.training.options, self.per_pass)
 
     @property
     def progress(self) -> Progress:
+        """What is done of it."""
         return Progress(self.step, int(self.epoch), int(self.position))
 
     @property

@@ -70,6 +70,7 @@ class NamedState:
         self._named = tf.train.Checkpoint(**tree, **counters)
 
     def write(self, path: str) -> str:
+        """Saves the variables. Returns the path."""
         return self._named.write(path)
 
     def read(self, path: str) -> Any:

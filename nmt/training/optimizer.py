@@ -23,6 +23,7 @@ class Adam(keras.optimizers.Adam):
 
     @property
     def velocities(self) -> list[keras.Variable]:
+        """The means of their squares."""
         return [variable for variable in self.variables if variable.name.endswith("_velocity")]
 
     def apply(
@@ -77,6 +78,7 @@ class Muon(keras.optimizers.Muon):
     def apply(
         self, grads: Sequence[tf.Tensor], trainable_variables: Sequence[keras.Variable]
     ) -> None:
+        """Updates the variables; see Adam.apply."""
         scalars = adam_scalars(self, self.adam_beta_1, self.adam_beta_2)
         moments = self.momentums, self.velocities
         for gradient, variable, momentum, velocity in zip(
@@ -144,6 +146,7 @@ def apply_adam(
     velocity: keras.Variable,
     scalars: dict[str, tf.Tensor | float],
 ) -> None:
+    """Updates a variable and its moments by Adam's fused kernel."""
     tf.raw_ops.ResourceApplyAdam(
         var=variable.value.handle,
         m=momentum.value.handle,
@@ -154,6 +157,7 @@ def apply_adam(
 
 
 def count_step(optimizer: keras.Optimizer) -> None:
+    """Adds one to the steps of an optimizer."""
     one = tf.ones((), optimizer.iterations.dtype)
     tf.raw_ops.AssignAddVariableOp(resource=optimizer.iterations.value.handle, value=one)
 
@@ -200,6 +204,7 @@ class SharedOptimizer:
 
     @property
     def iterations(self) -> keras.Variable:
+        """The number of steps so far."""
         return self.optimizer.iterations
 
     @property

@@ -29,6 +29,7 @@ class Plan(NamedTuple):
 
     @classmethod
     def of(cls, options: Options, per_pass: int) -> "Plan":
+        """Returns the Plan of a run with these options, whose passes have so many batches."""
         return cls(
             per_pass, options.accumulate, options.epochs, options.max_steps, options.validate_every
         )
@@ -54,6 +55,7 @@ class Plan(NamedTuple):
         return progress.step + left
 
     def is_done(self, progress: Progress) -> bool:
+        """Returns whether all steps are done."""
         if self.counts_steps:
             return progress.step >= self.total_steps(progress)
         return progress.epoch >= self.passes
@@ -73,6 +75,7 @@ class Plan(NamedTuple):
         return min(self.per_pass, progress.position + left)  # the last step may be incomplete
 
     def epochs_left(self, progress: Progress) -> int:
+        """Returns the number of epochs that are not finished."""
         if not self.counts_steps:
             return self.passes - progress.epoch
         done = 0 if self.validate_every else -(-progress.position // self.accumulate)
@@ -113,6 +116,7 @@ class Plan(NamedTuple):
         return f"Epoch {progress.epoch}/{self.passes}"
 
     def title_of(self, step: int, progress: Progress) -> str:
+        """Returns the number of a step among all as text."""
         return f"Step {step}/{self.total_steps(progress)}"
 
     def left(self, progress: Progress) -> str:

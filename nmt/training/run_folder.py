@@ -150,4 +150,5 @@ def parse_json(path: Path, data: bytes) -> Any:
 
 
 def unreadable(path: Path, reason: object) -> UserError:
+    """Returns the UserError of a file of a run that cannot be read, for a reason."""
     return UserError(f"{path}: {reason}; restore the file, or name another run")

@@ -70,5 +70,6 @@ class Signals:
             self.agreed = received or signal.SIGTERM
 
     def raise_if_agreed(self) -> None:
+        """Raises Interrupted if the workers have agreed to end."""
         if self.agreed:
             raise Interrupted(self.agreed)
