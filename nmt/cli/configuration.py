@@ -42,12 +42,7 @@ class Entry(NamedTuple):
 def expand(parser: Parser, arguments: list[str]) -> list[str]:
     """Returns the arguments of a command with the flags of the file that --config names.
 
-    Args:
-      parser: of the command.
-      arguments: after the name of the command.
-
-    Raises:
-      UserError: the file cannot be read, or holds what is no flag or no value of one.
+    Raises a UserError if the file cannot be read, or holds what is no flag or no value of one.
     """
     end = arguments.index("--") if "--" in arguments else len(arguments)
     typed = arguments[:end]
@@ -84,8 +79,7 @@ def _path(words: list[str]) -> str:
 def read_entries(path: str) -> list[Entry]:
     """Returns the entries of a YAML file, whose content must be a mapping with different keys.
 
-    Raises:
-      UserError: it cannot be read, is no YAML, or holds something else.
+    Raises a UserError if it cannot be read, is no YAML, or holds something else.
     """
     import yaml
 
@@ -142,11 +136,7 @@ def check_keys(path: str, node: yaml.Node | None) -> None:
 
 
 def _action_of(parser: Parser, entry: Entry) -> Action:
-    """Returns the action of a key, the name of a flag.
-
-    Raises:
-      UserError: the command has no such flag.
-    """
+    """Returns the action of a key, the name of a flag."""
     flag = _flag(entry)
     action = parser.action_of(flag)
     if action is None or flag in NOT_IN_A_FILE:
@@ -162,11 +152,7 @@ def _flag(entry: Entry) -> str:
 
 
 def _words_of(parser: Parser, action: Action, entry: Entry) -> list[str]:
-    """Returns the words of a command line that give a flag its value.
-
-    Raises:
-      UserError: the flag does not take this value.
-    """
+    """Returns the words of a command line that give a flag its value."""
     values = _values_of(action, entry)
     if action.nargs == 0:
         return _switch(action, values, entry)

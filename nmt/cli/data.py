@@ -160,8 +160,8 @@ def check_encoding(args: Namespace, paths: Iterable[str]) -> None:
     With --drop encoding, a file may lose DROPPABLE of its lines; one that would lose more, most of
     those with accents, needs --encoding: nobody wants to train on what is left of it.
 
-    Raises:
-      UserError: one is in another encoding, or --encoding is given and none is a text file.
+    Raises a UserError if one is in another encoding, or --encoding is given and none is a text
+    file.
     """
     text_files = [path for path in paths if files.is_text(path)]
     if args.encoding and not text_files:
@@ -184,13 +184,7 @@ def dropped_problems(args: Namespace) -> set[str]:
 def open_text(group: files.Group, selection: Selection, unescape: bool) -> ParallelText:
     """Returns the text of a Group, of which the first rows are read.
 
-    Args:
-      group: the files of a corpus.
-      selection: which two sides of them are meant.
-      unescape: read character references as characters.
-
-    Raises:
-      UserError: it cannot be read, or has no row, or none of two columns.
+    Raises a UserError if it cannot be read, or has no row, or none of two columns.
     """
     rows = cleaning.read(group.paths, selection)
     if unescape:
@@ -221,8 +215,7 @@ def test_hashes(args: Namespace, selection: Selection) -> set[int]:
 def one_direction(args: Namespace, pairs: Sequence[Pair | None]) -> Pair | None:
     """Returns the languages of the corpora that are written; None if they are unknown.
 
-    Raises:
-      UserError: a .tmx is to be written, and the corpora have different languages.
+    Raises a UserError if a .tmx is to be written, and the corpora have different languages.
     """
     known = [pair for pair in dict.fromkeys(pairs) if pair]
     if files.kind(args.to[0]).lower() == "tmx" and len(known) > 1:
@@ -237,11 +230,7 @@ def check_of_languages(args: Namespace, pair: Pair | None) -> LineLanguages | No
     """Returns what checks the languages of lines; None, and says so, where they are not checked.
 
     Args:
-      args: the parsed command line.
       pair: the languages of the corpus; None if unknown.
-
-    Raises:
-      UserError: they are to be checked and cannot be.
     """
     asked = "language" in (args.drop or ())
     if pair is None:
@@ -273,9 +262,6 @@ def report_and_keep(
     """Reports on the rows of a corpus, and keeps those without dropped problems.
 
     Args:
-      text: the corpus.
-      checker: of the corpus.
-      dropped: names of problems.
       keep: takes a pair that is to be written; None if none is.
     """
     from tqdm import tqdm  # here, so that a Python without it can say what is missing
@@ -353,8 +339,6 @@ def print_sum(
     """Prints the report on all corpora if there are several, and what was written of each.
 
     Args:
-      args: the parsed command line.
-      texts, outcomes: the corpora, and what became of each.
       split: what was written if the newest pairs were held out.
     """
     whole = sum_of(outcomes)

@@ -62,13 +62,7 @@ def variables(parser: Parser, environment: Mapping[str, str]) -> list[Variable]:
 def with_environment(
     parser: Parser, arguments: list[str], environment: Mapping[str, str]
 ) -> list[str]:
-    """Returns the arguments of a command, after those that stand for variables.
-
-    Args:
-      parser: of the command.
-      arguments: as they were typed.
-      environment: variables by name.
-    """
+    """Returns the arguments of a command, after those that stand for variables."""
     given = parser.destinations(arguments)
     words = [
         word

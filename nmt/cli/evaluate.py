@@ -236,12 +236,7 @@ def in_languages(glossary: Glossary | None, languages: Sequence[str]) -> Glossar
 
 
 def print_scores(args: Namespace, text: TestText, systems: list[System]) -> None:
-    """Prints the scores of one System, or the comparison of several, as text or JSON.
-
-    Args:
-      args: the parsed command line.
-      text, systems: what is scored.
-    """
+    """Prints the scores of one System, or the comparison of several, as text or JSON."""
     from nmt.results import scores
 
     references: Sequence[Sequence[str | None]] = text.references
@@ -344,8 +339,7 @@ def read_references(args: Namespace) -> tuple[list[Sequence[str]], list[Part]]:
 
     Several files of pairs are scored together, one after the other.
 
-    Raises:
-      UserError: a file cannot be read, or has no pairs.
+    Raises a UserError if a file cannot be read, or has no pairs.
     """
     several = len(args.files) > 1 and all(map(files.is_table, args.files))
     lines: list[tuple[str, ...]] = []

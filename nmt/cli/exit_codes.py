@@ -38,7 +38,6 @@ def exit_code(command: Callable[[], None], args: Namespace) -> int:
     """Runs a command. Returns the exit code of the process.
 
     Args:
-      command: a function.
       args: the parsed command line, or a Namespace that `command` fills; `args.resume`, if it is
         set, is the command that resumes a training run.
     """
@@ -105,11 +104,7 @@ def report_missing_module(error: ModuleNotFoundError) -> int:
 
 
 def report_tensorflow_error(error: Exception, args: Namespace) -> int:
-    """Reports an error of TensorFlow that the user can fix; raises all others again.
-
-    Returns:
-      The exit code.
-    """
+    """Reports an error of TensorFlow that the user can fix; raises all others again."""
     if "tensorflow" not in sys.modules:  # importing it takes seconds
         raise error
     from nmt.cli import tensorflow_errors

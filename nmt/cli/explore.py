@@ -21,11 +21,7 @@ def add_flags(parser: ArgumentParser) -> None:
 
 
 def read_lines(args: Namespace) -> list[str]:
-    """Returns the lines that are given and not blank; none if the run's own are to be taken.
-
-    Raises:
-      UserError: all arguments are blank.
-    """
+    """Returns the lines that are given and not blank; none if the run's own are to be taken."""
     asked = bool(args.text) or not (sys.stdin is None or sys.stdin.isatty())
     given_lines = list(line_io.given_lines(args)) if asked else []
     lines = [line for line in given_lines if not spelling.is_blank(line)]

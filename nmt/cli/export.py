@@ -105,14 +105,7 @@ def check_quantization(kind: str, quantization: str | None) -> None:
 
 
 def model_card(run: Run, weights: Weights, options: Options, languages: Sequence[str]) -> ModelCard:
-    """Returns what the model card says of a run: scores, if these weights have been scored.
-
-    Args:
-      run: the Run.
-      weights: those that are exported.
-      options: of the run.
-      languages: codes, as the card names them.
-    """
+    """Returns what the model card says of a run: scores, if these weights have been scored."""
     scores = run.read("scores.json", {})  # none before the run has ended
     of_weights = scores if scores_are_of(scores, weights) else {}
     metrics = {name: score for name, score in of_weights.items() if isinstance(score, dict)}
@@ -135,12 +128,7 @@ def model_card(run: Run, weights: Weights, options: Options, languages: Sequence
 
 
 def check_pair(run: Run, languages: Sequence[str]) -> None:
-    """Raises a UserError unless two languages, which a package for Argos names, are known.
-
-    Args:
-      run: the Run.
-      languages: codes, of the run or of --languages.
-    """
+    """Raises a UserError unless two languages, which a package for Argos names, are known."""
     if not languages:
         raise UserError(
             f"{run.path}: the languages of its text are unknown, which a package for Argos names; "

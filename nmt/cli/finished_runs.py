@@ -21,14 +21,7 @@ WITHOUT_EFFECT = (
 
 
 def is_complete(run: Run, options: Options, test_sha256: str, no_plots: bool) -> bool:
-    """Returns whether a run has all that its training command makes, with these options.
-
-    Args:
-      run: the Run.
-      options: of the run.
-      test_sha256: the fingerprint of the test text.
-      no_plots: whether pictures are not asked for.
-    """
+    """Returns whether a run has all that its training command makes, with these options."""
     try:
         weights, history = choose_weights(run), run.history()
         scores = run.read("scores.json", {})

@@ -332,8 +332,7 @@ def add_protection(parser: argparse.ArgumentParser, checks: bool = True) -> None
 def read_protection(args: argparse.Namespace) -> Protecting:
     """Returns what must not change, and terms.
 
-    Raises:
-      UserError: they contradict each other, or the glossary cannot be read.
+    Raises a UserError if they contradict each other, or the glossary cannot be read.
     """
     if not args.protection and args.patterns:
         raise UserError("--no-protect contradicts --protect; leave it out")

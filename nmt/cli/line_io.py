@@ -51,9 +51,6 @@ def given_chunks(args: Namespace) -> Iterator[list[str]]:
 
     They are all arguments; or what waits on stdin, so that a program at the other end of a pipe
     gets its answer while it waits; or one typed line.
-
-    Raises:
-      UserError: an argument is a file, stdin is closed, or the text is not UTF-8.
     """
     for text in args.text:
         if files.is_file(text):
@@ -74,7 +71,6 @@ def decode_chunks(chunks: Iterable[list[bytes]], name: str) -> Iterator[list[str
     """Yields lists of lines as strings.
 
     Args:
-      chunks: lists of lines, with their line breaks.
       name: what the lines are called if they are not UTF-8.
     """
     first_number = 1
@@ -153,9 +149,7 @@ def as_text(number: int, translations: list[Translation], layout: Layout) -> Ite
     """Yields as many lines as a line has translations at most, so that they can be counted.
 
     Args:
-      number: of the line that was translated, from 1.
       translations: of that line, the best first.
-      layout: see Layout.
     """
     for translation in translations:
         if layout.has_columns:
@@ -170,9 +164,6 @@ def as_tsv(number: int, translations: list[Translation], layout: Layout) -> Iter
     """Yields line number, rank, log-probability, translation and links, separated by tabs.
 
     The confidence, if it is asked for, follows the log-probability.
-
-    Args:
-      number, translations, layout: see `as_text`.
     """
     for rank, translation in enumerate(translations, start=1):
         columns = "\t".join(_columns(translation, log_probability=True))
@@ -180,11 +171,7 @@ def as_tsv(number: int, translations: list[Translation], layout: Layout) -> Iter
 
 
 def as_jsonl(number: int, translations: list[Translation], layout: Layout) -> Iterator[str]:
-    """Yields a JSON object for each translation.
-
-    Args:
-      number, translations, layout: see `as_text`.
-    """
+    """Yields a JSON object for each translation."""
     for rank, translation in enumerate(translations, start=1):
         values: dict[str, Any] = {
             "line": number,
@@ -247,8 +234,6 @@ class TranslationCheck:
     """Compares translations with their sources, one text after the other.
 
     Args:
-      protector: finds what must not change.
-      noun: what is numbered in messages.
       names_all: name each text that differs on stderr, as --check does; by default the closing
         line names the first.
     """
@@ -278,9 +263,6 @@ class TranslationCheck:
 
         Args:
           strict: raise an exception if any does.
-
-        Raises:
-          CheckFailed: see `strict`.
         """
         if not (self.count.different or self._names_all):
             return

@@ -103,12 +103,7 @@ def start(arguments: list[str]) -> int:
 
 
 def main(arguments: list[str], run_train: Callable[[Namespace], None]) -> int:
-    """Runs one command, from Python, where TensorFlow is imported. Returns the exit code.
-
-    Args:
-      arguments: of the program.
-      run_train: the function of the command `train`.
-    """
+    """Runs one command, from Python, where TensorFlow is imported. Returns the exit code."""
     args = Namespace()
 
     def run() -> None:
@@ -164,12 +159,10 @@ def parse_command_line(
 
     Args:
       arguments: of the program; without a command, they are those of `train`.
-      args: the Namespace to fill; None for a new one.
       shows_messages: whether messages are shown from here on as the arguments say: by the program,
         not where an application calls it, which configures its own logging.
 
     Raises:
-      UserError: they are wrong; the message says what may have been meant.
       SystemExit: after --help and --version.
     """
     args = Namespace() if args is None else args

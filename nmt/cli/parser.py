@@ -101,7 +101,6 @@ class Parser(argparse.ArgumentParser):
         Args:
           explain: a function of arguments that the parser does not know, which returns an advice,
             or None.
-          args: the Namespace to fill; None for a new one.
         """
         words = self._before_flags(arguments)
         parsed, unknown = self.parse_known_intermixed_args(

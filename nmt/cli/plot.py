@@ -163,8 +163,7 @@ def first_sentence(translator: Translator, line: str) -> str:
 def choices_of(args: Namespace, picture: Picture) -> dict[str, Any]:
     """Returns the flags given for a picture, by name.
 
-    Raises:
-      UserError: a flag is of other pictures, or a run of --beside is not trained.
+    Raises a UserError if a flag is of other pictures, or a run of --beside is not trained.
     """
     names = {name for row in pictures.PICTURES for name in row.flags}
     choices = {name: value for name, value in vars(args).items() if name in names}

@@ -232,11 +232,7 @@ class Settings(NamedTuple):
 
 
 def read_settings(args: Namespace) -> Settings:
-    """Returns what is to be served, as the flags and the disk say now. Without TensorFlow.
-
-    Raises:
-      UserError: they are wrong.
-    """
+    """Returns what is to be served, as the flags and the disk say now. Without TensorFlow."""
     groups = grouped_runs(args)
     protecting = flags.read_protection(args)
     if args.glossary and len(groups) > 1:
@@ -257,8 +253,7 @@ def load_all(args: Namespace) -> Models:
 def grouped_runs(args: Namespace) -> dict[tuple[str, ...], list[Run]]:
     """Returns the runs by their languages: source, and targets. Without TensorFlow.
 
-    Raises:
-      UserError: there is no such run, or its languages are unknown.
+    Raises a UserError if there is no such run, or its languages are unknown.
     """
     runs = [listing.find(path) for path in args.runs or [None]]
     for path, number in collections.Counter(run.path.resolve() for run in runs).items():
@@ -300,10 +295,7 @@ def load(
     """Returns a run, or an ensemble of runs, with its languages.
 
     Args:
-      codes: of its languages.
       runs: one, or the members of an ensemble.
-      args: the parsed command line.
-      protecting: see `flags.read_protection`.
     """
     from nmt.runs import loading
     from nmt.serving.models import Query, ServedModel, directions_of
@@ -351,13 +343,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def serve(service: Service, listener: socket.socket, args: Namespace) -> None:
-    """Answers requests until a signal ends the process; what is in work has GRACE_SECONDS to end.
-
-    Args:
-      service: the Service.
-      listener: a socket that listens.
-      args: of the command line.
-    """
+    """Answers requests until a signal ends the process; work has GRACE_SECONDS to end."""
     from nmt.serving.access_log import access_log
     from nmt.serving.process import Server
 

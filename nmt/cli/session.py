@@ -234,12 +234,8 @@ class _Start(NamedTuple):
 def prepare(args: Namespace) -> Iterator[Session]:
     """Settles all of a training run that comes before its network; reserves its folder meanwhile.
 
-    Args:
-      args: the parsed command line; see nmt/cli/train.py.
-
-    Raises:
-      UserError: the command line, the run folder or the corpus do not fit; or the network cannot
-        fit into memory.
+    Raises a UserError if the command line, the run folder or the corpus do not fit; or the network
+    cannot fit into memory.
     """
     from nmt.results import scores  # noqa: F401  # fails before training if missing
 

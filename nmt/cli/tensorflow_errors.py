@@ -20,8 +20,6 @@ def as_ours(error: Exception, training: bool, resume: str) -> UserError | Worker
     """Returns the error of this project that says what an error of TensorFlow means to the user.
 
     Args:
-      error: any.
-      training: whether a run was trained.
       resume: how to resume that, in words.
 
     Returns:

@@ -57,12 +57,8 @@ def choose(args: Namespace, resumed: Parameters | None = None) -> CorpusChoice:
     """Returns the corpus that the flags, the resumed run or the preset name.
 
     Args:
-      args: the parsed command line.
       resumed: the parameters of the run; --train, --valid and --test then name where its files are
         now.
-
-    Raises:
-      UserError: the flags contradict each other, or a file is not there.
     """
     _check_flags(args)
     if resumed:
@@ -103,7 +99,6 @@ def run_of(args: Namespace, corpus_name: str, workers: Cluster) -> Run:
     """Returns the Run that --run names, or the default one of a corpus.
 
     Args:
-      args: the parsed command line.
       corpus_name: the name of the corpus, or of the preset that names it.
       workers: the Cluster; all workers but the chief write to folders of their own.
     """
@@ -173,9 +168,6 @@ def write_held_out(run: Run, corpus: corpora.Corpus, source: CorpusSource) -> No
 
     An earlier start that trained nothing may have left those of other text there, which go, unless
     this run is to read them.
-
-    Args:
-      source: of the corpus.
     """
     splits = {"valid": corpus.validation, "test": corpus.test}
     named_files = {"valid": source.valid, "test": source.test}
@@ -214,8 +206,8 @@ def read_text(
     Args:
       parent: the Parent, whose vocabulary is taken instead, with more symbols if there are some.
 
-    Raises:
-      UserError: it cannot be learned, or this worker does not see what the chief has written.
+    Raises a UserError if it cannot be learned, or this worker does not see what the chief has
+    written.
     """
     count = None
     if not run.resumable:

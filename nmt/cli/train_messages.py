@@ -47,11 +47,7 @@ class Steps(NamedTuple):
 
 
 def announce_corpus(args: Namespace, run: Run, corpus_name: str, source: CorpusSource) -> None:
-    """Logs the corpus, where the run is, and the languages, unless --languages names them.
-
-    Args:
-      source: of the loaded corpus.
-    """
+    """Logs the corpus, where the run is, and the languages, unless --languages names them."""
     log.info(f"Corpus: {corpus_name}. Run folder: {run.path}")
     codes = source.languages
     if not codes:
@@ -73,11 +69,7 @@ def announce(
     steps_per_epoch: int,
     batches: batching.Batches,
 ) -> None:
-    """Logs what will be done, and what the user may want to change, a function each.
-
-    Args:
-      source: of the loaded corpus.
-    """
+    """Logs what will be done, and what the user may want to change, a function each."""
     if args.parent:
         warn_of_other_letters(args.parent, corpus, text.tokenizer)
     else:
@@ -158,12 +150,7 @@ def how_to_find_repeated(source: CorpusSource) -> str:
 def how_to_train_longer(
     steps: Steps, batches: batching.Batches, corpus: corpora.Corpus, tiny: Options
 ) -> str:
-    """Returns the flags with which a run has more steps than the warm-up.
-
-    Args:
-      steps, batches, corpus: of the run.
-      tiny: its options with the preset of that name.
-    """
+    """Returns the flags with which a run has more steps than the warm-up."""
     if batches.dropped > batches.kept:  # first of all: the steps are then others
         return f"--max-length {batches.length_of(KEPT_SHARE)}, which drops fewer pairs"
     enough = ENOUGH_STEPS * steps.warmup
@@ -182,8 +169,6 @@ def steps_with(options: Options, batches: batching.Batches, mean_length: float) 
     """Returns about how many steps training with other options has, rather fewer.
 
     Args:
-      options: of the run.
-      batches: of the run.
       mean_length: of a pair, in tokens.
     """
     lengths = {**dict(enumerate(batches.counts.tolist())), **batches.dropped_counts}
@@ -228,13 +213,7 @@ def announce_training(
 
 
 def warn_of_other_letters(parent: str, corpus: corpora.Corpus, tokenizer: Tokenizer) -> None:
-    """Logs which side of the training text has letters that the parent's tokenizer lacks.
-
-    Args:
-      parent: the path of the run that --from names.
-      corpus: a Corpus.
-      tokenizer: the parent's Tokenizer.
-    """
+    """Logs which side of the training text has letters that the parent's tokenizer lacks."""
     tokenizers = tokenizer, tokenizer.target
     sample = [*evaluation.texts(corpus.train.take(SAMPLE_PAIRS))]
     for side, lines, of_side in zip(("source", "target"), sample, tokenizers, strict=True):
@@ -291,10 +270,8 @@ def suggest_commands(
     """Logs what can be done with a run that is trained.
 
     Args:
-      run: the run.
       sentences: for the commands: the first one that is short enough to explore is taken.
       corpus_name: of the corpus; for a bundled one, further sentences are named.
-      explorable: whether the network is small enough for `explore`.
     """
     sentence = next(filter(is_short, sentences), None)
     log.info(f"Everything is in {run.path}. Next:")

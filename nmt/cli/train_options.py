@@ -47,12 +47,7 @@ def choose(
     """Returns the options of a training run.
 
     Args:
-      args: the parsed command line.
-      resumed: from `resumed_parameters`.
       inherited: the options of the run that --from names.
-
-    Raises:
-      UserError: they contradict each other.
     """
     options = flags.chosen(args, preset_name(args))
     if resumed and not args.preset:
@@ -74,7 +69,6 @@ def uses_xla(options: Options, saved: Parameters | None) -> bool:
     """Returns whether XLA compiles the training step: "auto" is decided where a run begins.
 
     Args:
-      options: of the run.
       saved: the parameters of a run that is resumed.
     """
     if options.xla != "auto":
@@ -88,13 +82,9 @@ def tokenizer_of_bleu(
     """Returns sacreBLEU's tokenizer for a run, decided once: "auto" becomes that of its text.
 
     Args:
-      args: the parsed command line.
-      options: of the run.
-      run: the Run.
       source, corpus: the CorpusSource, once it is loaded, and the Corpus.
 
-    Raises:
-      UserError: the tokenizer is not installed.
+    Raises a UserError if the tokenizer is not installed.
     """
     name = options.tokenize
     if name == bleu_tokenizer.AUTO and args.tokenize is None and run.resumable:
@@ -104,12 +94,7 @@ def tokenizer_of_bleu(
 
 
 def check_same(identity: int, workers: cluster.Cluster) -> None:
-    """Raises a UserError if this worker's run is not the chief's.
-
-    Args:
-      identity: of the run, from `claim`.
-      workers: the cluster.Cluster.
-    """
+    """Raises a UserError if this worker's run is not the chief's."""
     if round(workers.broadcast(identity)) != identity:
         raise UserError(
             f"{cluster.VARIABLE}: this worker has other data or other flags than the chief; start "

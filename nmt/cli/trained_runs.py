@@ -28,11 +28,9 @@ def find_runs(args: Namespace, weights: bool = True) -> list[Run]:
     """Returns the runs that --run names, or the newest one. Without TensorFlow.
 
     Args:
-      args: the parsed command line.
       weights: False if a run that is named needs no checkpoint.
 
-    Raises:
-      UserError: there is no such run, or it is damaged.
+    Raises a UserError if there is no such run, or it is damaged.
     """
     return [listing.find(path, weights) for path in (args.run, *getattr(args, "ensemble", ()))]
 
@@ -66,7 +64,6 @@ def translation_settings(args: Namespace, runs: list[Run], digests: list[str]) -
     Args:
       args: the parsed command line: all flags but NOT_COMPARED.
       runs: from `find_runs`; the options of the first hold where no flag is given.
-      digests: of the runs.
     """
     settings = {name: value for name, value in vars(args).items() if name not in NOT_COMPARED}
     for run in runs[:1]:
@@ -89,7 +86,6 @@ def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:
 
     Args:
       args: the parsed command line, whose flags take precedence over the options of the run.
-      runs: from `find_runs`.
     """
     from nmt.runs import loading
 

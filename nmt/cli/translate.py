@@ -192,13 +192,7 @@ def run(args: Namespace) -> None:
 
 
 def load_translator(args: Namespace, runs: list[Run], protecting: Protecting) -> Translator:
-    """Returns the Translator that the flags describe.
-
-    Args:
-      args: the parsed command line.
-      runs: see `trained_runs.find_runs`.
-      protecting: see `read_protection`.
-    """
+    """Returns the Translator that the flags describe."""
     _, tokenizer, model = trained_runs.load_runs(args, runs)
     return model.text_translator(tokenizer, search_options(args, model), protecting, args.split)
 
@@ -239,13 +233,7 @@ def is_scored(args: Namespace) -> bool:
 
 
 def translate_markup(args: Namespace, runs: list[Run], protecting: Protecting) -> None:
-    """Prints each argument, or stdin, in translation: markup of --format html or xml.
-
-    Args:
-      args: the parsed command line.
-      runs: see `trained_runs.find_runs`.
-      protecting: see `read_protection`.
-    """
+    """Prints each argument, or stdin, in translation: markup of --format html or xml."""
     parsed = translate_file.read_markup(args)
     loaded = trained_runs.load_runs(args, runs)
     options = search_options(args, loaded.model)
@@ -278,12 +266,7 @@ def sampling_values(args: Namespace) -> dict[str, Any]:
 def search_options(args: Namespace, model: Model) -> SearchOptions:
     """Returns the search that the flags describe; without a flag, the run's beam and penalty.
 
-    Args:
-      args: the parsed command line.
-      model: the Model, of whose options the flags take precedence.
-
-    Raises:
-      UserError: there are fewer hypotheses than translations to print.
+    Raises a UserError if there are fewer hypotheses than translations to print.
     """
 
     beam = model.options.beam
@@ -329,11 +312,6 @@ def translate_chunks(
     """Yields the Translations of each line.
 
     Args:
-      translator: a Translator.
-      chunks: lists of lines, each of which is translated together.
-      prefixes: see `read_prefixes`.
-      scored: whether log-probabilities are printed.
-      typed: whether the lines are typed at a terminal.
       counts: the LineCounts that the lines are added to; None for a warning after each typed line.
     """
     if typed:

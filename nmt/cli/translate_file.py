@@ -132,8 +132,7 @@ def finish(
 def read_document(source: Path, target: Path, args: Namespace) -> Document:
     """Returns the Document of IN.
 
-    Raises:
-      UserError: it cannot be read, or OUT is named like a file of another kind.
+    Raises a UserError if it cannot be read, or OUT is named like a file of another kind.
     """
     ending = documents.format_of(source.name)
     if target.suffix.lower() != ending:
@@ -153,8 +152,7 @@ def read_document(source: Path, target: Path, args: Namespace) -> Document:
 def format_options(ending: str, args: Namespace) -> FormatOptions:
     """Returns the options of a format.
 
-    Raises:
-      UserError: a flag is one of other formats.
+    Raises a UserError if a flag is one of other formats.
     """
     kinds = {"columns": "table", "sheet": "spreadsheet"}
     for name, endings in documents.OPTIONS.items():
@@ -197,13 +195,9 @@ def report_translation(
     """Says in one line what became of the texts; with --check, names those that lost something.
 
     Args:
-      args: the parsed command line.
-      document: the source.
-      report: on the translations.
       doubts: the doubtful ones; None if nobody asked for them.
 
-    Raises:
-      CheckFailed: with --strict, text stays that should not, or has other numbers.
+    With --strict, raises a CheckFailed if text stays that should not, or has other numbers.
     """
     if args.check or args.strict:
         for change in report.changes:
@@ -222,8 +216,7 @@ def report_translation(
 def read_markup(args: Namespace) -> list[TextDocument]:
     """Returns a document of each argument; without any, one of stdin.
 
-    Raises:
-      UserError: one is not of the format, or not UTF-8.
+    Raises a UserError if one is not of the format, or not UTF-8.
     """
     if not args.text and sys.stdin is None:
         raise UserError("stdin is closed; give markup as arguments, or a file: < FILE")
@@ -264,9 +257,7 @@ def document_translator(
     """Returns the Translator of documents.
 
     Args:
-      loaded: the run.
       parsed: the documents. Where one has tags, translations have links.
-      protecting, options, split: see `Model.text_translator`.
     """
     has_markup = any(segment.has_markup for document in parsed for segment in document.segments)
     options = (options or loaded.model.search_options)._replace(alignments=has_markup)
@@ -278,8 +269,7 @@ def print_markup(
 ) -> TranslationCheck:
     """Prints documents in translation, and says on stderr what stays. Returns the check of texts.
 
-    Raises:
-      CheckFailed: with --strict, text stays that should not.
+    With --strict, raises a CheckFailed if text stays that should not.
     """
     check = TranslationCheck(translator.protector, "text", args.check or args.strict)
     counts = translator.no_counts()

@@ -72,12 +72,7 @@ def add_file_flags(parser: ArgumentParser) -> None:
 
 
 def check_flags(args: Namespace, documents: bool) -> None:
-    """Raises a UserError if flags contradict each other.
-
-    Args:
-      args: the parsed command line.
-      documents: whether --format is markup.
-    """
+    """Raises a UserError if flags contradict each other."""
     if not (args.input or args.output):
         if args.closest_to:
             raise UserError("--closest-to goes with --input FILE and --output FILE; add them")
@@ -119,8 +114,6 @@ def run(args: Namespace, runs: list[Run], load: Callable[[], Translate]) -> None
     """Translates --input into --output, but for what is translated already.
 
     Args:
-      args: the parsed command line.
-      runs: see `trained_runs.find_runs`.
       load: loads them, and returns the function that translates a Part.
     """
     lines, digest = count_lines(args)
@@ -158,8 +151,8 @@ def count_lines(args: Namespace) -> tuple[int, str]:
 
     All of it is read before anything is translated: a damaged line would be found hours later.
 
-    Raises:
-      UserError: the input, or a line of it, cannot be read; or there are fewer or more prefixes.
+    Raises a UserError if the input, or a line of it, cannot be read; or there are fewer or more
+    prefixes.
     """
     digest, lines = hashlib.sha256(), 0
     for row in read_rows(args):
@@ -188,8 +181,7 @@ def translate(
 ) -> None:
     """Translates what `partial` does not hold, and shows progress.
 
-    Raises:
-      UserError: a run was trained further while it was loaded.
+    Raises a UserError if a run was trained further while it was loaded.
     """
     firsts = range(1, lines + 1, PART_LINES)
     missing = [first for first in firsts if first not in partial.finished]
@@ -212,9 +204,6 @@ def write_parts(
 
     Args:
       translated_parts: those that `partial` does not hold.
-      partial: the ResumableLines.
-      done: the lines that it holds.
-      lines: of the input.
     """
     from nmt.training.progress import ProgressBar
 
