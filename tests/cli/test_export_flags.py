@@ -17,8 +17,3 @@ from nmt.cli import export
 def test_a_quantization_that_a_format_lacks_names_those_that_have_it(name, quantization, remedy):
     with pytest.raises(UserError, match=f"--format {remedy};"):
         export.check_quantization(name, quantization)
-
-
-@pytest.mark.parametrize("name", export.FORMATS)
-def test_every_format_has_float32(name):
-    export.check_quantization(name, None)
