@@ -137,8 +137,3 @@ def test_the_compiled_step_is_lowered_for_gpus(changes, products):
     assert {*re.findall(r"= (\w+)\[[\d,]*\]\S* dot\(", program)} == products
     for word in ("<=", "infeed", "outfeed", "send(", "recv(", "custom-call"):
         assert word not in program  # no dynamic shape, nothing on the host, no library
-
-
-def test_an_operation_of_text_is_not_lowered():
-    with pytest.raises(ValueError, match="XLA_GPU_JIT: AsString"):
-        lowered_for_gpu(lambda ids: tf.strings.length(tf.strings.as_string(ids)), tf.range(3))

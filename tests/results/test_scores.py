@@ -93,10 +93,11 @@ FEW_MATCHES = {  # hypotheses and references
 @pytest.mark.parametrize("name", FEW_MATCHES)
 def test_a_split_of_few_matching_lines_is_scored_and_compared(name):
     hypotheses, references = FEW_MATCHES[name]
-    result = scores.score(hypotheses, references)
+    result = scores.score(hypotheses, references, ter=True)
     assert result["chrF"]["score"] == sacrebleu.corpus_chrf(hypotheses, [references]).score
+    assert result["TER"]["score"] == sacrebleu.corpus_ter(hypotheses, [references]).score
     for row in result.values():
-        assert 0 <= row["interval"] <= 50
+        assert row["interval"] >= 0
         assert type(row["score"]) is type(row["interval"]) is float
     *_, chrf = scores.compare([hypotheses, hypotheses[::-1]], references)
     assert chrf.scores[0] == result["chrF"]["score"]
@@ -135,14 +136,6 @@ def test_ter_is_sacrebleus_and_of_characters_in_text_without_spaces():
         wrong = text[:-1] + "x"
         result = scores.score([wrong], [text], ter=True, tokenize=tokenize)
         assert abs(result["TER"]["score"] - 100 / len(text)) < 0.01
-
-
-@pytest.mark.parametrize("name", FEW_MATCHES)
-def test_ter_of_few_matching_lines_has_an_interval(name):
-    hypotheses, references = FEW_MATCHES[name]
-    result = scores.score(hypotheses, references, ter=True)["TER"]
-    assert result["score"] == sacrebleu.corpus_ter(hypotheses, [references]).score
-    assert type(result["score"]) is type(result["interval"]) is float
 
 
 def test_references_are_scored_in_the_spelling_that_translations_have(monkeypatch):

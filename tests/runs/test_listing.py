@@ -351,13 +351,10 @@ def test_before_any_training_the_run_that_comes_with_the_program_is_used(
     said = capsys.readouterr().err
     assert f"Using {tmp_path / 'runs' / 'first'}" in said
     assert "comes with the program" not in said
-
-
-def test_without_any_run_a_command_says_so(shipped, capsys):
     shutil.rmtree(shipped)
+    shutil.rmtree(tmp_path / "runs")
     assert call("translate", "um.") == 2
-    said = capsys.readouterr().err
-    assert f"no trained run there, nor in {shipped}; train one first" in said
+    assert f"no trained run there, nor in {shipped}; train one" in capsys.readouterr().err
 
 
 def test_the_run_that_comes_with_the_program_is_small_and_of_bundled_text():

@@ -90,7 +90,6 @@ def test_a_run_begins_with_the_weights_the_tokenizer_and_the_sizes_of_its_parent
         (["--d-model", 64], "--d-model 64: the run that --from names has 32; leave the flag out"),
         (["--vocab-size", 500], "--vocab-size 500: the run that --from names has 320"),
         (["--decoder-layers", 2], "--decoder-layers 2: the run that --from names has 1"),
-        (["--pre-norm"], "--pre-norm True: the run that --from names has False"),
         (["--from", "nowhere"], "nowhere: no trained run"),
         (["--from="], "must not be empty"),
     ],

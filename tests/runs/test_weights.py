@@ -15,7 +15,6 @@ from nmt.results import evaluation
 from nmt.runs import listing, parent
 from nmt.runs.claim import claim
 from nmt.runs.folder import Run
-from nmt.runs.listing import scoring
 from nmt.runs.weights import choose_weights, scores_are_of
 
 
@@ -135,29 +134,16 @@ def test_a_child_is_resumed_with_the_weights_of_its_parent_that_it_began_with(
     assert (again.weights, again.sha256) == (begun.weights, begun.sha256)
 
 
-@pytest.mark.parametrize(
-    ("signature", "options", "expected"),
-    [
-        ("nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp", {"beam": 1}, "13a"),
-        ("nrefs:1|case:lc|eff:no|tok:char|smooth:exp", {}, "char, lower-cased"),
-        ("nrefs:1|case:mixed|tok:zh", {"beam": 4}, "zh, beam 4"),
-        ("", {}, ""),
-    ],
-)
-def test_runs_says_how_a_score_was_computed(signature, options, expected):
-    assert scoring(signature, options) == expected
-
-
 def test_scores_of_other_tokenizers_are_labeled_in_the_list_of_runs(finished, tmp_path, capsys):
-    for name, tokenizer in (("a", "13a"), ("b", "char")):
+    for name, tokenizer in (("a", "13a"), ("b", "char|case:lc")):
         run = shutil.copytree(finished / "run", tmp_path / name)
         text = (run / "scores.json").read_text()
         (run / "scores.json").write_text(text.replace("tok:13a", f"tok:{tokenizer}"))
     assert call("runs", tmp_path) == 0
     _, *rows = (re.split("  +", line) for line in capsys.readouterr().out.splitlines())
     labels = {row[0][-1]: row[-1] for row in rows}  # no languages
-    assert labels == {"a": "13a", "b": "char"}
-    assert " (char), trained " in listing.describe(Run(tmp_path / "b"))
+    assert labels == {"a": "13a", "b": "char, lower-cased"}
+    assert " (char, lower-cased), trained " in listing.describe(Run(tmp_path / "b"))
 
 
 def test_scores_hold_the_validation_result_and_the_checkpoint(finished):

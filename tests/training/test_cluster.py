@@ -20,7 +20,7 @@ from nmt.training import cluster
 TWO = {"cluster": {"worker": ["a:1", "b:2"]}, "task": {"type": "worker", "index": 1}}
 
 
-@pytest.mark.parametrize("text", ["", " ", "{}", '{"cluster": {"worker": ["localhost:1"]}}'])
+@pytest.mark.parametrize("text", ["", " ", '{"cluster": {"worker": ["localhost:1"]}}'])
 def test_no_cluster_is_a_machine_alone(monkeypatch, text):
     monkeypatch.setenv("TF_CONFIG", text)
     machine = cluster.configured()
@@ -59,16 +59,12 @@ def test_the_chief_comes_first(monkeypatch, config, workers, index):
     [
         "{",
         "[]",
-        "3",
-        '{"cluster": []}',
-        '{"cluster": {"worker": 3}}',
+        json.dumps({**TWO, "cluster": {"worker": "a:1,b:2"}}),
         json.dumps({**TWO, "task": None}),
-        json.dumps({**TWO, "task": {}}),
         json.dumps({**TWO, "task": {"type": "worker", "index": 2}}),
         json.dumps({**TWO, "task": {"type": "worker", "index": "first"}}),
         json.dumps({**TWO, "task": {"type": "ps", "index": 0}}),
         json.dumps({**TWO, "cluster": {"worker": ["a", "b:2"]}}),
-        json.dumps({**TWO, "cluster": {"worker": [1, 2]}}),
         json.dumps({**TWO, "cluster": {"worker": ["a:1", "a:1"]}}),
         json.dumps({**TWO, "cluster": {"worker": ["a:1", "b:65536"]}}),
         json.dumps({**TWO, "cluster": {"worker": ["a:1", "b:0"]}}),
@@ -80,12 +76,6 @@ def test_a_tf_config_that_names_no_cluster_is_one_line(monkeypatch, text):
     with pytest.raises(UserError, match=r"TF_CONFIG: .*unset it") as error:
         cluster.configured()
     assert "\n" not in str(error.value)
-
-
-def test_a_string_of_addresses_is_no_list_of_workers(monkeypatch):
-    monkeypatch.setenv("TF_CONFIG", json.dumps({**TWO, "cluster": {"worker": "a:1,b:2"}}))
-    with pytest.raises(UserError, match="is not of the form that TensorFlow takes"):
-        cluster.configured()
 
 
 # ---- Two workers ----

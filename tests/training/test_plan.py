@@ -136,25 +136,3 @@ def test_a_run_by_steps_resumes_within_an_epoch_bit_for_bit(finished, tmp_path, 
     for name in one.get_variable_to_shape_map():
         if name != "_CHECKPOINTABLE_OBJECT_GRAPH":
             assert (one.get_tensor(name) == other.get_tensor(name)).all(), name
-
-
-@pytest.mark.usefixtures("undrawn", "unscored")
-def test_steps_end_a_run_within_a_pass(finished, tmp_path, capsys):
-    command = [
-        "--dataset",
-        finished / "numbers.tsv",
-        "--run",
-        tmp_path / "run",
-        *LEARNING,
-        "--batch-size",
-        32,
-    ]
-    assert call(*command, "--max-steps", 40) == 0
-    said = capsys.readouterr().err
-    assert "Step 40/40: loss" in said
-    history = json.loads((tmp_path / "run" / "history.json").read_text())
-    assert history[-1]["step"] == 40
-    assert call(*command, "--max-steps", 44) == 0  # a longer run
-    assert "40 steps done" in capsys.readouterr().err
-    history = json.loads((tmp_path / "run" / "history.json").read_text())
-    assert history[-1]["step"] == 44
