@@ -40,9 +40,6 @@ MAX_TEXTS = 100  # that an expression is tried with, of those made for it
 MAX_CHARACTERS = 4  # that stand for a class
 LIMITS = {3_000: 0.03, 100_000: 1.0}  # seconds, by characters; linear ones take a tenth at most
 
-# Each is matched where the match before it ended; the first that fails, or is empty, is the last.
-SEQUENTIAL = {"ENTRY", "PROPERTIES"}
-
 
 class Expression(NamedTuple):
     """An expression, and how it is used."""
@@ -166,11 +163,7 @@ def seconds(expression: Expression, text: str) -> float:
     pattern = expression.pattern
     text = text.encode() if isinstance(pattern.pattern, bytes) else text
     start = time.process_time()
-    if expression.name in SEQUENTIAL:
-        end = 0
-        while (match := pattern.match(text, end)) and match.end() > end:
-            end = match.end()
-    elif expression.is_searched:
+    if expression.is_searched:
         for _ in pattern.finditer(text):
             pass
     else:
