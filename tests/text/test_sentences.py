@@ -74,11 +74,11 @@ def test_no_sentence_ends_after_a_title(language, words):
         assert len(split(f"Aaa bbb {word}. Ccc ddd.", language)) == 1, word
 
 
-@pytest.mark.parametrize("piece", ["a", ".", "a.", "」", "”的", "“", "अ.", "د.", "(", "。」と"])
+@pytest.mark.parametrize("piece", ["a.", "“", "अ.", "د.", "(", "。」と"])
 def test_splitting_takes_linear_time(piece):
     begin = time.process_time()
-    split(f"A b. C {piece * (100_000 // len(piece))} D. E", "ja")
-    assert time.process_time() - begin < 10
+    split(f"A b. C {piece * (20_000 // len(piece))} D. E", "ja")
+    assert time.process_time() - begin < 4  # half a second; a minute if it took quadratic time
 
 
 def test_line_breaks_end_sentences_too():
