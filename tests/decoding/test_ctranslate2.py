@@ -326,14 +326,6 @@ def test_an_error_in_one_of_several_groups_is_raised(trained, monkeypatch):
         next(translate(LINES))
 
 
-@pytest.mark.parametrize("beam", [1, 4])
-def test_a_search_that_is_not_scored_finds_the_same(trained, beam):
-    requests = trained.requests()
-    scored = trained.engine(beam=beam).search(requests)
-    unscored = trained.engine(beam=beam).search(requests, scored=False)
-    assert [best.ids for best, *_ in unscored] == [best.ids for best, *_ in scored]
-
-
 def test_hypotheses_that_are_scored_anew_are_ranked_anew(trained, monkeypatch):
     engine = trained.engine(beam=4, n_best=4, length_penalty=0.0)
     request, *_ = trained.requests()

@@ -26,7 +26,7 @@ def test_tokens_are_drawn_in_the_order_of_their_probabilities():
     assert tokens.tolist() == [1, 1, 2, 2, 0, 0]
 
 
-@pytest.mark.parametrize("temperature", [0.25, 0.5, 1.0, 2.0, 100.0])
+@pytest.mark.parametrize("temperature", [0.25, 1.0, 100.0])
 def test_frequencies_are_the_probabilities_at_every_temperature(temperature):
     number = 40_000
     uniform = np.random.default_rng(1).random(number, np.float32)
@@ -42,10 +42,8 @@ def test_frequencies_are_the_probabilities_at_every_temperature(temperature):
     [
         (dict(top_k=1), {1}),
         (dict(top_k=2), {1, 2}),
-        (dict(top_k=3), {0, 1, 2}),
         (dict(top_k=9), {0, 1, 2}),
         (dict(top_p=1e-6), {1}),
-        (dict(top_p=0.4), {1}),
         (dict(top_p=0.6), {1, 2}),
         (dict(top_p=0.79), {1, 2}),
         (dict(top_p=0.9), {0, 1, 2}),

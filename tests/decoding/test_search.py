@@ -37,8 +37,6 @@ def next_log_probabilities(model, source, tokens):
     ("beam", "extra_positions", "variant"),
     [
         (1, None, {}),
-        (1, EXTRA, {}),
-        (3, None, {}),
         (3, EXTRA, {}),
         (3, None, dict(pre_norm=True, tie_embeddings=True, input_vocab_size=13)),
         (3, None, dict(num_layers=3, decoder_layers=1)),
@@ -282,8 +280,7 @@ def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
 # ---- Forced beginnings ----
 
 
-@pytest.mark.parametrize("beam", [1, 3])
-@pytest.mark.parametrize("extra_positions", [None, EXTRA])
+@pytest.mark.parametrize(("beam", "extra_positions"), [(1, None), (3, EXTRA)])
 def test_a_prefix_that_the_search_would_find_changes_nothing(beam, extra_positions):
     model = biased_transformer(seed=6, END=1.5)
     more = dict(extra_tokens=EXTRA, extra_positions=extra_positions)
@@ -324,8 +321,7 @@ def test_translations_begin_with_their_prefixes_which_count(beam):
 # ---- Ensembles ----
 
 
-@pytest.mark.parametrize("beam", [1, 3])
-@pytest.mark.parametrize("extra_positions", [None, EXTRA])
+@pytest.mark.parametrize(("beam", "extra_positions"), [(1, EXTRA), (3, EXTRA)])
 def test_an_ensemble_of_a_model_with_itself_is_that_model(beam, extra_positions):
     model, more = (
         biased_transformer(END=1.5),
