@@ -84,7 +84,6 @@ def attention_by_word(weights: np.ndarray, source: np.ndarray, target: np.ndarra
     Weights are summed over the tokens of a source word and averaged over those of a target word.
 
     Args:
-      weights: (T, S).
       source, target: the number of the word of each token, (S,), (T,).
     """
     from_target = np.eye(target[-1] + 1)[target].T  # (words, T)
@@ -112,7 +111,6 @@ def link_groups(weights: np.ndarray, source: np.ndarray, target: np.ndarray) -> 
     """Returns what `links` does, of other groups of tokens than words.
 
     Args:
-      weights: cross-attention (T, S).
       source, target: the number of the group of each token, (S,), (T,).
     """
     sources, source = np.unique(source, return_inverse=True)  # groups that have tokens
@@ -139,12 +137,7 @@ class _WordCount:
     after_space: bool = True  # white space, or nothing, is before the next sentence
 
     def add(self, new_words: int, space: str) -> int:
-        """Counts the words of a sentence. Returns the number of its first word in the line.
-
-        Args:
-          new_words: their number.
-          space: the white space after the sentence.
-        """
+        """Counts the words of a sentence. Returns the number of its first word in the line."""
         if new_words and not self.after_space:
             self.words -= 1  # the sentence begins within a word of the line
         first = self.words
@@ -160,7 +153,6 @@ def join_links(line: list[Sentence], tag: str = "") -> Links:
     """Returns the links of a line from those of its Sentences.
 
     Args:
-      line: the Sentences, with links and candidates.
       tag: what every sentence begins with, and the line only once.
     """
     line_links = []

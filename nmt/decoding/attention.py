@@ -43,7 +43,6 @@ class Attention(NamedTuple):
         Row t of cross-attention is labelled with target token t + 1, which it predicted.
 
         Args:
-          kind: one of KINDS.
           layer: 1, 2, ...; None for the last one.
 
         Raises:

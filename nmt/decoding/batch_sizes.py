@@ -26,8 +26,6 @@ class Batching(NamedTuple):
         """Returns `items` in lists, one per batch, those of the greatest `length` first.
 
         Args:
-          items: sentences, or pairs.
-          length: a function of an item.
           at_once: batches computed at the same time; so many share the items, unless too few.
         """
         waiting = sorted(items, key=length, reverse=True)

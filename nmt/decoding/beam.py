@@ -71,13 +71,10 @@ def beam_search(
     most that of the length limit. A sentence does not depend on the others in its batch.
 
     Args:
-      transformer: a Transformer, or a tuple of them, whose probabilities are averaged.
       inp: source ids (B, S).
       beam: hypotheses K that are followed.
       alpha: of `length_penalty`, 0 or more.
       n_best: translations per sentence, at most `beam`.
-      restrictions: of the tokens.
-      extra_positions: see CachedDecoder.
     """
     decoder = cached_decoder(transformer, inp, beam, restrictions, extra_positions, BLOCK)
     steps = _BeamSteps(decoder, beam, alpha, n_best, restrictions)
@@ -167,7 +164,6 @@ class _BeamSteps:
         Args:
           complete: those so far, (B, K, ...).
           new: hypotheses (B, 2 K, ...).
-          length: tokens of the new ones.
           is_complete, finished: (B, 2 K), of the new ones.
         """
         new_score = new.log_probability / length_penalty(length, self.alpha)

@@ -59,10 +59,7 @@ def attend(
     """Returns what a MultiHeadAttention does after its projections, (B, K, D).
 
     Args:
-      mha: the layer.
       q: projected queries (B, H, K, D / H).
-      source: what they attend to.
-      mask: see MultiHeadAttention.
     """
     heads, _ = scaled_dot_product_attention(q, source.keys, source.values, mask)  # (B, H, K, D / H)
     return mha.dense(join_heads(heads))
@@ -87,12 +84,9 @@ def decoder_layer_step(
     """Computes one position of a DecoderLayer, given its keys and values of earlier positions.
 
     Args:
-      layer: a DecoderLayer of either order of normalization.
       x: (B, K, D).
-      self_projection: that of queries, keys and values of its self-attention.
       cache: earlier positions of self-attention, (B, H, L K, D / H).
       source: what cross-attention attends to, (B, H, S, D / H).
-      masks: of the step.
 
     Returns:
       output (B, K, D), and the cache with the new position.
@@ -152,10 +146,8 @@ class CachedDecoder:
     """The decoder, one position at a time, for a batch of sources that the encoder has read.
 
     Args:
-      transformer: a Transformer.
       inp: source ids (B, S).
       beam: hypotheses K per sentence.
-      restrictions: of the search, which bound the lengths of translations.
       extra_positions: None for caches that grow; or, for shapes that are the same at every step,
         as XLA requires, the positions that they have beyond the longest of sources and prefixes.
       block: logits are of a multiple of `block` tokens; those beyond the vocabulary are never
@@ -165,7 +157,6 @@ class CachedDecoder:
       length: L, the tokens of the longest translation.
       cache_length: the positions of the caches; None if they grow.
       never: (V,), to be added to logits: PAD and START are never chosen.
-      state: the DecoderState before the first step.
     """
 
     def __init__(
@@ -246,7 +237,6 @@ class CachedDecoder:
           position: a number, from 0.
           origin: (B, K, L), which of the K cache rows holds a hypothesis's past at each position up
             to this one, -1 beyond; None where K is 1.
-          state: the DecoderState before this step.
         """
         masks = StepMasks(
             position=None if self.cache_length is None else position,
@@ -283,9 +273,6 @@ class CachedDecoder:
 
     def _look_ahead_mask(self, position: tf.Tensor, origin: tf.Tensor | None) -> tf.Tensor | None:
         """Returns 1 for each cache row that is not of a hypothesis's past, else 0.
-
-        Args:
-          position, origin: see `logits`.
 
         Returns:
           (B, 1, K, L K); (L,) where K is 1; None if the cache holds nothing but its past.

@@ -25,9 +25,6 @@ def search(
     """Fills in the candidates of Sentences.
 
     Args:
-      context: the Context.
-      chunk: Sentences with ids.
-      scored: False if log-probabilities are of no interest.
       on_text: see OnText; then the chunk is one sentence.
     """
     is_sampled = context.options.sampling is not None
@@ -63,12 +60,7 @@ def _candidate(text: str, hypothesis: Hypothesis) -> Candidate:
 
 
 def _sample_number(sentence: Sentence, rank: int) -> int:
-    """Returns a number of a sample, which differs for texts that the network reads alike.
-
-    Args:
-      sentence: the Sentence.
-      rank: the number of the sample, from 0.
-    """
+    """Returns a number of a sample, which differs for texts that the network reads alike."""
     text = spelling.trimmed(sentence.text)
     if text == sentence.source_text:
         return rank

@@ -31,7 +31,6 @@ def choose(candidates: list[Translation], sampled: bool = True) -> Translation:
     """Returns the candidate of the greatest utility; the first of equals.
 
     Args:
-      candidates: at least one.
       sampled: candidates were drawn at random, and each counts once; those of a search count by
         their probabilities.
     """

@@ -50,10 +50,6 @@ class Ensemble:
     """The decoders of several Transformers of one vocabulary, for the same batch of sources.
 
     The probability of a token is the members' mean.
-
-    Args:
-      transformers: two or more.
-      inp, beam, restrictions, extra_positions, block: see CachedDecoder.
     """
 
     def __init__(
@@ -85,9 +81,6 @@ class Ensemble:
         """Returns the log-probabilities of the next token, (B, K, V), and the state.
 
         The probabilities are added up, not their logarithms, which takes a third of the time.
-
-        Args:
-          tokens, position, origin, state: see CachedDecoder.
         """
         probabilities, states = [], []
         for member, member_state in zip(self.members, state.members, strict=True):

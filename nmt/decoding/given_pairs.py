@@ -49,11 +49,6 @@ def score(context: Context, pairs: Iterable[TextPair], cut: bool = False) -> Ite
 
     It is natural, and that of all tokens of the target, END included.
 
-    Args:
-      context: the Context.
-      pairs: (source, target).
-      cut: see `align`.
-
     Raises:
       UserError: a side of a pair is longer than MAX_SOURCE_TOKENS.
     """
@@ -68,8 +63,6 @@ def align(context: Context, pairs: Iterable[TextPair], cut: bool = False) -> Ite
     Words are those of Python's split(). See alignment.py.
 
     Args:
-      context: the Context.
-      pairs: (source, target).
       cut: leave out what is beyond MAX_SOURCE_TOKENS, instead of raising an error.
 
     Raises:
@@ -92,7 +85,6 @@ def link_spans(context: Context, pairs: Iterable[TextPair]) -> Iterator[list[Spa
     They link words, or, in scripts without spaces, tokens.
 
     Args:
-      context: the Context.
       pairs: (source, target), both in their normal form.
     """
     for pair in _attend(context, pairs, cut=True):
@@ -117,10 +109,7 @@ def _spans(
     """Returns where in their text each group of tokens begins and ends.
 
     Args:
-      tokenizer: the Tokenizer of the text.
       ids: of a text, without those around it.
-      surfaces: of the ids.
-      numbers: the number of the group of each, from 0.
     """
     sizes = np.bincount(numbers).cumsum().tolist()
     if tokenizer.processor.unk_id() in ids:  # whose letters decoding would replace

@@ -53,10 +53,7 @@ def greedy_search(
     Args:
       transformer: a Transformer, or a tuple of them, whose probabilities are averaged.
       inp: source ids (B, S).
-      alpha: of `length_penalty`, for the scores.
-      restrictions: of the tokens.
       scored: False to compute no log-probabilities; then they are 0, and logits are restricted.
-      extra_positions: see CachedDecoder.
     """
     decoder = cached_decoder(transformer, inp, 1, restrictions, extra_positions)
     steps = _GreedySteps(decoder, restrictions, scored)
@@ -76,9 +73,7 @@ def sample(
     """Draws one token at each step. Returns Hypotheses, one per sentence.
 
     Args:
-      sampling: how tokens are drawn.
       samples: the number (B,) of the sample of each source; each number is another translation.
-      transformer, inp, alpha, restrictions, extra_positions: see `greedy_search`.
     """
     decoder = cached_decoder(transformer, inp, 1, restrictions, extra_positions)
     steps = _GreedySteps(decoder, restrictions, scored=True, sampling=sampling)

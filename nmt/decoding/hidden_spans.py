@@ -52,13 +52,7 @@ class _Words(NamedTuple):
 
 
 def without_begun(source: HiddenText, prefix: str, hidden: Sequence[str]) -> HiddenText:
-    """Returns a HiddenText without the spans that the beginning of the translation holds.
-
-    Args:
-      source: the HiddenText.
-      prefix: the beginning.
-      hidden: what marks stand for.
-    """
+    """Returns a HiddenText without the spans that the beginning of the translation holds."""
     spans = []
     for span in source.spans:
         prefix_left = prefix
@@ -77,21 +71,14 @@ def behind(prefix: str, text: str, hidden: Sequence[str]) -> str:
     """Returns a text behind the beginning of a translation, without the spans that this holds.
 
     Args:
-      prefix: the beginning.
       text: of marks and signs alone.
-      hidden: what the marks stand for.
     """
     left = without_begun(take_out(text, hidden), prefix, hidden)
     return f"{prefix} {put_in(left.text, left)}" if left.spans else prefix
 
 
 def take_out(text: str, hidden: Sequence[str]) -> HiddenText:
-    """Returns a text without its marks and the spaces that they leave.
-
-    Args:
-      text: with marks.
-      hidden: what they stand for.
-    """
+    """Returns a text without its marks and the spaces that they leave."""
     if not hidden:
         return HiddenText(text, [])
     output, spans, position = "", [], 0
@@ -171,8 +158,6 @@ def put_in(text: str, source: HiddenText, links: Sequence[SpanLink] = (), prefix
     """Returns a translation with the marks of its source.
 
     Args:
-      text: of a translation.
-      source: what the network has read of its source, and what not.
       links: of both texts; without any, marks keep their relative positions.
       prefix: what the translation begins with, in which no mark is put.
     """
@@ -215,13 +200,7 @@ def _insert(text: str, position: int, span: HiddenSpan) -> str:
 
 
 def _place(span: HiddenSpan, source: str, text: str, words: _Words) -> int:
-    """Returns the position of a span in a translation.
-
-    Args:
-      span: of the source.
-      source, text: the source and its translation.
-      words: of both.
-    """
+    """Returns the position of a span in a translation."""
     targets = words.targets
     if span.ends_text or not targets:
         return len(text)
@@ -229,12 +208,12 @@ def _place(span: HiddenSpan, source: str, text: str, words: _Words) -> int:
     if number == 0:
         return targets[0][0]
     if number == len(words.ends):
-        return _end_of_text(text, targets, span)
+        return _end_of_text(text, targets)
     gap = _gap(number, words)
     if gap == 0:
         return targets[0][0]
     if gap == len(targets):
-        return _end_of_text(text, targets, span)
+        return _end_of_text(text, targets)
     sign_before = source[words.ends[number - 1] : span.start].strip()
     sign_after = source[span.start : words.starts[number]].strip()
     belongs_right = span.joins_right or (sign_before and not sign_after)
@@ -243,7 +222,7 @@ def _place(span: HiddenSpan, source: str, text: str, words: _Words) -> int:
     return targets[gap - 1][1]
 
 
-def _end_of_text(text: str, targets: list[tuple[int, int]], span: HiddenSpan) -> int:
+def _end_of_text(text: str, targets: list[tuple[int, int]]) -> int:
     """Returns the position before the signs that end a text."""
     end = SIGNS_AT_END.search(text, targets[-1][1])
     return end.start() if end else len(text)
@@ -257,7 +236,6 @@ def _gap(number: int, words: _Words) -> int:
 
     Args:
       number: of the source word after the span.
-      words: of the source and its translation.
     """
     crossing = []  # (weight, whether the word is on the left, target word)
     for word in range(number - NEAR_WORDS, number + NEAR_WORDS):

@@ -23,7 +23,6 @@ def token_likelihoods(
     """Returns the TokenLikelihoods of target ids; each position sees the tokens before it.
 
     Args:
-      transformers: one or more; their probabilities are averaged.
       inp: source ids (B, S).
       tar: target ids (B, 1 + T), START first.
       number: K, at most; there are no more than vocabulary entries.

@@ -25,13 +25,7 @@ class LineCounts:
     terms: int = 0  # of the glossary, in all lines
 
     def add(self, longest: int, result: Difference, terms: int) -> None:
-        """Counts a line.
-
-        Args:
-          longest: tokens of its longest sentence.
-          result: how its translation differs.
-          terms: of the glossary in it.
-        """
+        """Counts a line."""
         self.lines += 1
         if self.trained_length and longest > self.trained_length:
             self.too_long += 1

@@ -89,10 +89,6 @@ class Model:
         """Returns the Translator with these options; it is made once, because tracing takes time.
 
         Args:
-          tokenizer: the Tokenizer of the run.
-          options: of its search.
-          protecting: what must not change, and terms.
-          text: how its lines are read.
           rows: sentences per batch; None for as many as suit their length.
           workers: batches translated in parallel; None for as many as suit the machine.
         """
@@ -118,11 +114,7 @@ class Model:
         """Returns the Translator of any text. It warns of lines longer than those of training.
 
         Args:
-          tokenizer: the Tokenizer of the run.
           options: of its search; None for those of the run.
-          protecting: what must not change, and terms, in the same languages.
-          split: translate each sentence of a line independently.
-          rows, workers: see `translator`.
           languages: codes of source and target; None for those of the run.
         """
         languages = self.languages if languages is None else languages

@@ -42,7 +42,6 @@ def restore_candidates(
 
     Args:
       candidates: the best score first.
-      protected: the sentence's Protected.
       number: None for all of them, as they are: samples.
     """
     texts = [restored_text(candidate.text, protected) for candidate in candidates]
@@ -54,12 +53,7 @@ def restore_candidates(
 
 
 def restored_text(text: str, protected: Protected | None) -> str:
-    """Returns a translation with originals in place of marks, as it is printed.
-
-    Args:
-      text: of a translation.
-      protected: the sentence's Protected; None for one that has none.
-    """
+    """Returns a translation with originals in place of marks, as it is printed."""
     return spelling.printed(restore(text, protected)) if protected else text
 
 

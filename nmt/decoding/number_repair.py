@@ -94,10 +94,6 @@ def repair_numbers(context: Context, chunk: Sequence[Sentence], scored: bool) ->
 
     A number that may be written as a word is put in if the translation without it is the same.
     The translation without the lost numbers may lack others: the last search reads none.
-
-    Args:
-      context, scored: see `candidates.search`.
-      chunk: Sentences with candidates.
     """
     waiting = list(chunk)
     for hides_all in (False, True):
@@ -119,8 +115,6 @@ def _repair_sentence(context: Context, sentence: Sentence, hides_all: bool) -> _
     """Repairs numbers of candidates. Returns what is left to do; None if nothing is.
 
     Args:
-      context: the Context.
-      sentence: with candidates.
       hides_all: whether no number is left in a sentence whose candidates lack some.
     """
     if not sentence.numbers:
@@ -152,9 +146,7 @@ def repair(
     """Returns a translation with numbers repaired.
 
     Args:
-      text: of the translation.
       numbers: of the source, that the network has read.
-      protector: finds those of the translation.
       spells_numbers: whether the run has learned to write some numbers as words: then small and
         round ones are no loss.
     """
@@ -183,7 +175,6 @@ def says_the_same(text: str, without: str) -> bool:
     """Returns whether a translation holds nothing for a doubtful number, not even a word.
 
     Args:
-      text: of the translation.
       without: the translation of the same source without the number.
     """
     return WORDS.findall(text.casefold()) == WORDS.findall(without.casefold())

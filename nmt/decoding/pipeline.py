@@ -42,8 +42,6 @@ def translate(
     """Fills in the candidates of Sentences, and what the SearchOptions ask to know of the best.
 
     Args:
-      context: the Context.
-      chunk: Sentences with ids; see `sources.read_lines`.
       scored: False if log-probabilities are of no interest.
       on_text: called with the text so far, after each step of the first search; see OnText. Then
         the chunk is one sentence.
@@ -78,10 +76,7 @@ def translate_lines(
     """Returns the Sentences of each line, translated together.
 
     Args:
-      context: the Context.
-      lines: as they were given.
       prefixes: what the translation of each begins with; "" for anything.
-      scored: see `translate`.
 
     Raises:
       UserError: the run cannot use any.
@@ -93,14 +88,7 @@ def translate_lines(
 
 
 def join(context: Context, text: str, line: list[Sentence], scored: bool) -> list[Translation]:
-    """Returns the Translations of a line, the best first.
-
-    Args:
-      context: the Context.
-      text: the line as it was given.
-      line: the Sentences of the line.
-      scored: see `translate`.
-    """
+    """Returns the Translations of a line, the best first."""
     options = context.options
     if options.sampling:
         translations = n_best.combine_samples(line)

@@ -52,9 +52,6 @@ class Slot:
 
         Of too many phrases, all are put before the end. What the user wants a translation to begin
         with stays.
-
-        Args:
-          links: of the source and the text.
         """
         phrase, added = self.phrases[0], self.phrases[0].text
         if len(self.phrases) > MAX_PHRASES:

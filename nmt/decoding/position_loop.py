@@ -32,8 +32,6 @@ def loop(
 
     Args:
       unfinished: a function of the position, from 0, and the state that returns booleans (B,).
-      step: a function of both that returns the state at the next position.
-      state: at position 0.
       max_steps: at most so many steps, with fixed shapes, as XLA requires, so no row leaves; None
         for any number of steps.
 

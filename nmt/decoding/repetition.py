@@ -12,10 +12,8 @@ def restrict(
     """Returns `likely` with tokens that the translation already holds less likely.
 
     Args:
-      repetition: what a translation may repeat.
       likely: log-probabilities (B, K, V) of the token after `position`.
       ids: (B, K, 1 + L), START first; those up to `position` are known, PAD follows.
-      position: a number.
     """
     batch, beam, vocab_size = tf.unstack(tf.shape(likely))
     rows, length = batch * beam, tf.shape(ids)[2]
@@ -37,7 +35,6 @@ def _repeated_ends(ngram: int, ids: tf.Tensor, position: tf.Tensor) -> tuple[tf.
     The penalty is MASKED if the token would repeat its n-gram after `position`, else 0.
 
     Args:
-      ngram: tokens in a row that may not occur twice.
       ids, position: see `restrict`; in rows (R, 1 + L).
     """
     before = ngram - 1  # tokens of an n-gram before its last

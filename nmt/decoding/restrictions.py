@@ -72,8 +72,6 @@ class Restrictions:
         Args:
           likely: log-probabilities (B, K, V) of the token after `position`, or logits.
           ids: (B, K, 1 + L), START first; those up to `position` are known, PAD follows.
-          position: a number.
-          rows: of the sources.
         """
         restricted = likely
         if self.on_step is not None:

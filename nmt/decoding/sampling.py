@@ -16,7 +16,6 @@ def random_numbers(
     """Returns random numbers (B, length), uniform in [0, 1), one for each token to be drawn.
 
     Args:
-      sampling: how tokens are drawn.
       inp: source ids (B, S).
       samples: the number (B,) of the sample of each source, from 0.
       length: tokens of a translation, at most.
@@ -36,7 +35,6 @@ def draw(sampling: Sampling, likely: tf.Tensor, uniform: tf.Tensor) -> tf.Tensor
     """Returns the drawn tokens, (...) int32.
 
     Args:
-      sampling: how tokens are drawn.
       likely: log-probabilities (..., V) of all tokens.
       uniform: random numbers (...) in [0, 1): a token is drawn if its share of the interval
         from 0 to 1, in the order of probabilities, holds the number.

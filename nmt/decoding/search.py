@@ -28,8 +28,6 @@ def search(
     """Returns Hypotheses for source ids (B, S): of the search, or the samples, of the options.
 
     Args:
-      transformer, inp, restrictions, extra_positions: see `greedy_search`.
-      options: its beam, length penalty, `n_best` and sampling.
       samples: see `sample`; 0 for all sources where None.
       scored: see `greedy_search`; the other searches always compute log-probabilities.
     """

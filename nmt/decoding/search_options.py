@@ -103,11 +103,7 @@ class SearchOptions(NamedTuple):
         return not (several or self.repetition or self.sampling)
 
     def check(self, ensemble: bool) -> None:
-        """Raises a UserError if a number is out of its range, or two contradict each other.
-
-        Args:
-          ensemble: whether there are several runs.
-        """
+        """Raises a UserError if a number is out of its range, or two contradict each other."""
         for name in ("beam", "n_best", "alternatives"):
             if not isinstance(getattr(self, name), numbers.Integral):
                 raise UserError(f"{name} is {getattr(self, name)!r}; it must be a whole number")

@@ -29,8 +29,6 @@ class Searcher:
     """Searches for the token ids of translations, given the token ids of sources.
 
     Args:
-      transformer: a Transformer.
-      options: SearchOptions.
       ensemble: other Transformers of the same vocabulary; their probabilities are averaged.
     """
 
@@ -70,7 +68,6 @@ class Searcher:
           samples: numbers (B,) of the samples.
           prefix: ids (B, P) that the translations begin with.
           report: the number of the function that each step reports to; see StepReports.
-          scored: see `search`.
           reports: whether steps report. Else no step calls Python.
           has_prefixes: whether `prefix` holds any. Else no step looks for it, which would take a
             tenth more time for a single sentence.

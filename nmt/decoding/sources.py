@@ -41,13 +41,7 @@ def read_lines(context: Context, lines: Sequence[str]) -> list[list[Sentence]]:
 
 
 def protect(context: Context, sentence: Sentence, lost_numbers: Sequence[str] = ()) -> None:
-    """Fills in what is not as it was given in the text to tokenize, and its terms.
-
-    Args:
-      context: the Context.
-      sentence: without these fields.
-      lost_numbers: that the network shall not read.
-    """
+    """Fills in what is not as it was given in the text to tokenize, and its terms."""
     text = sentence.text
     if context.protects:
         sentence.protected = context.protector.hide(text, lost_numbers)
@@ -83,13 +77,7 @@ def encode(context: Context, chunk: Sequence[Sentence]) -> None:
 
 
 def begin_lines(context: Context, lines: list[list[Sentence]], prefixes: Sequence[str]) -> None:
-    """Fills in what the translation of each line begins with.
-
-    Args:
-      context: the Context.
-      lines: the Sentences of each line.
-      prefixes: of each line; "" for anything.
-    """
+    """Fills in what the translation of each line begins with."""
     begun = [(line[0], prefix) for line, prefix in zip(lines, prefixes, strict=True) if prefix]
     for first, prefix in begun:
         first.given_prefix = prefix

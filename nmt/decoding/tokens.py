@@ -46,13 +46,7 @@ def _token_scores(
 
 
 def attention(context: Context, line: str, sentence: Sentence) -> Attention:
-    """Returns the Attention of one pass over a translated Sentence.
-
-    Args:
-      context: the Context.
-      line: what was translated as this one sentence.
-      sentence: the Sentence.
-    """
+    """Returns the Attention of one pass over a translated Sentence."""
     tokenizer = context.tokenizer
     (empty,) = tokenizer.target.encode([""])  # for a line that is not translated: START, END
     pair = IdPair(sentence.source[:MAX_SOURCE_TOKENS], sentence.target or empty)

@@ -17,10 +17,6 @@ class TracedOnce(Generic[Result]):
     TensorFlow counts a call during which a function of the same code is traced, in whatever thread
     and for whatever model, and warns of retracing after five. So a graph is traced before its first
     call, by one thread alone.
-
-    Args:
-      method: a function of tensors, and of flags by keyword.
-      signature: the shapes and types of the tensors.
     """
 
     def __init__(self, method: Callable[..., Result], *signature: tf.TensorSpec):

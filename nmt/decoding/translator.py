@@ -63,14 +63,7 @@ class Translator:
     """A trained network, its tokenizer, and what must not change: lines in, translations out.
 
     Args:
-      engine: the Engine of the network, with the options of its search.
-      tokenizer: a Tokenizer.
-      protecting: what must not change, and terms.
-      text: how lines are read.
       estimator: of confidence; None if the run is not calibrated.
-
-    Attributes:
-      context: what all stages of the pipeline share.
 
     Raises:
       UserError: arguments contradict each other.
@@ -138,12 +131,10 @@ class Translator:
         is 0.
 
         Args:
-          lines: strings.
           at_a_time: lines that are collected, sorted by length and translated together.
           prefixes: what the translation of each line begins with; "" for anything.
           scored: False for Translations without log-probabilities, which greedy search then does
             not compute.
-          counts: see `translate_chunks`.
         """
         if isinstance(lines, str):
             raise TypeError("lines is one string; it must be a list of strings")
@@ -165,9 +156,6 @@ class Translator:
         """Yields what `hypotheses` does; the lines of a chunk are translated together.
 
         Args:
-          chunks: lists of lines.
-          prefixes: what the translation of each line begins with.
-          scored: see `hypotheses`.
           counts: the LineCounts that the lines are added to; None to warn of them at the end.
         """
         line_counts = counts or self.no_counts()
@@ -244,7 +232,6 @@ class Translator:
 
         Args:
           terms: translations by term, which count before those of the glossary.
-          languages: see Glossary.
         """
         glossary = (self.protector.glossary or Glossary({})).with_terms(terms, languages)
         other = copy.copy(self)
@@ -258,9 +245,6 @@ class Translator:
         """Returns this Translator, which reports more of the best translation; of a list, too.
 
         The engine is shared, so that what it says is said of what the same search finds.
-
-        Args:
-          alignments, alternatives, confidence: see SearchOptions.
 
         Raises:
           UserError: the run is not calibrated.
@@ -289,7 +273,6 @@ class Translator:
         """Yields the Sentences of a line, translated one after the other, as `hypotheses` does it.
 
         Args:
-          line: a string.
           prefixes: ids that the translation of each sentence begins with; missing ones are empty.
           on_text: called with the text of the sentence so far, after each step; it ends the search
             by returning False.

@@ -77,10 +77,6 @@ def is_abbreviation(word: str, language: str) -> bool:
     """Returns whether a word, without its last period, is an abbreviation of a language.
 
     So is a part of it after a hyphen: "Dipl.-Ing".
-
-    Args:
-      word: a string.
-      language: code of the language.
     """
     known = abbreviations(primary(language))
     parts = {word, word.rpartition("-")[2]}

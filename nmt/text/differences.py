@@ -68,11 +68,7 @@ class DifferenceCount:
         )
 
     def summary(self, noun: str = "line") -> str:
-        """Returns in words how many texts differ, and the first one.
-
-        Args:
-          noun: for a text.
-        """
+        """Returns in words how many texts differ, and the first one."""
         text = (
             f"{self.different} of {plural(self.texts, noun)}: other numbers, placeholders, URLs or "
             "tags than in the source"
@@ -94,7 +90,6 @@ def differences_by_kind(
     """Returns the Differences between a source and its translation: empty lists if none.
 
     Args:
-      source, translation: texts of any length.
       protector: a Protector. Of the terms of its glossary that the source holds, the translation
         must hold the translations.
     """
@@ -130,12 +125,7 @@ def digits(number: str) -> str:
 def differing_lines(
     pairs: Iterable[tuple[str, str]], protector: Protector = DEFAULT
 ) -> Iterator[tuple[int, Difference]]:
-    """Yields the number, from 1, and the Difference of each of `pairs` that has one.
-
-    Args:
-      pairs: (source, translation).
-      protector: see `difference`.
-    """
+    """Yields the number, from 1, and the Difference of each of `pairs` that has one."""
     for number, (source, translation) in enumerate(pairs, start=1):
         result = difference(source, translation, protector)
         if result:
@@ -166,12 +156,7 @@ def _without_spans(text: str, spans: list[Span]) -> tuple[str, list[Span]]:
 def _compare(
     items: list[Item], other_items: list[Item], key: Callable[[Item], str]
 ) -> tuple[list[Item], list[Item]]:
-    """Returns what `other_items` lacks of `items`, and what it holds beyond them, both in order.
-
-    Args:
-      items, other_items: in any order.
-      key: what is equal of two equal items.
-    """
+    """Returns what `other_items` lacks of `items`, and what it holds beyond them, both in order."""
     counts = collections.Counter(map(key, items))
     other_counts = collections.Counter(map(key, other_items))
     return _take(items, counts - other_counts, key), _take(other_items, other_counts - counts, key)

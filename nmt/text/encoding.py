@@ -46,9 +46,6 @@ def utf_16(sample: bytes) -> str | None:
     """Returns in words what bytes of UTF-16 or UTF-32 are and how to convert them; None for others.
 
     Without a byte order mark, UTF-16 is recognized by the NULs beside line feeds and ASCII.
-
-    Args:
-      sample: the beginning of a file.
     """
     if sample.startswith((codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)):
         return "is UTF-32, not UTF-8; convert it first: iconv -f utf-32 -t utf-8"
@@ -72,13 +69,7 @@ def utf_16(sample: bytes) -> str | None:
 
 
 def check_beginning(path: str | Path, zipped: bool, sample: bytes) -> None:
-    """Raises a UserError if a file does not begin as text, or as its name says.
-
-    Args:
-      path: of the file.
-      zipped: whether its name ends in .gz.
-      sample: the beginning of what it holds, decompressed if `zipped`.
-    """
+    """Raises a UserError if a file does not begin as text, or as its name says."""
     for beginning, (what, fix) in OTHER_FILES.items():
         if sample.startswith(beginning):
             what = f"{what}, twice" if zipped and "gzip" in what else what
@@ -86,11 +77,7 @@ def check_beginning(path: str | Path, zipped: bool, sample: bytes) -> None:
 
 
 def carriage_returns(sample: bytes) -> str | None:
-    """Returns in words that the lines of a file end with carriage returns alone; None if not.
-
-    Args:
-      sample: the beginning of the file.
-    """
+    """Returns in words that the lines of a file end with carriage returns alone; None if not."""
     if b"\n" in sample or not LONE_RETURN.search(sample.rstrip(b"\r")):
         return None
     return f"ends lines with carriage returns alone; convert it first: {RETURNS_TO_FEEDS}"
@@ -109,7 +96,6 @@ def opened(path: str | Path, encoded: bool = False) -> Iterator[gzip.GzipFile | 
     """Yields a file to read bytes from, decompressed if its name ends in .gz.
 
     Args:
-      path: of the file.
       encoded: the text may be in another encoding than UTF-8, which it names itself, as XML does.
 
     Raises:
@@ -135,11 +121,6 @@ def opened(path: str | Path, encoded: bool = False) -> Iterator[gzip.GzipFile | 
 
 def decode_lines(file: Iterable[bytes], name: str | Path, first: int = 1) -> Iterator[str]:
     """Yields the lines of a binary `file` as strings, without line ends and without BOMs.
-
-    Args:
-      file: an iterable of lines, as bytes.
-      name: of the file, in messages.
-      first: the number of the first line.
 
     Raises:
       UserError: a line is not UTF-8, or has a NUL, or a carriage return before its end.
@@ -219,7 +200,6 @@ def _encoding_fix(name: str | Path, line: bytes) -> str:
 
     Args:
       name: of a file; or of stdin, whose other lines are unknown.
-      line: one that is not UTF-8.
     """
     damaged = _damaged_lines_of(name) if Path(name).is_file() else [line]
     if damaged is None:
@@ -231,7 +211,6 @@ def check_is_utf_8(path: str | Path, droppable: float = 0.0) -> None:
     """Raises a UserError if a file as a whole is in another encoding than UTF-8.
 
     Args:
-      path: of the file.
       droppable: the share of its lines that may be left out instead.
     """
     damaged = _damaged_lines_of(path) if Path(path).is_file() else None
@@ -260,10 +239,6 @@ def known_encoding(name: str) -> str:
 
 def lines_in(encoding: str, path: str | Path) -> Iterator[str]:
     """Yields the lines of a text file in another encoding than UTF-8.
-
-    Args:
-      encoding: one that Python knows.
-      path: of the file; one that ends in .gz is decompressed.
 
     Raises:
       UserError: it cannot be read, or is not text in this encoding.

@@ -75,11 +75,7 @@ class Glossary:
         return self._in_languages[key]
 
     def with_terms(self, terms: dict[str, str], languages: Sequence[str]) -> "Glossary":
-        """Returns a Glossary with further terms, which count before those of this one.
-
-        Args:
-          terms, languages: see Glossary.
-        """
+        """Returns a Glossary with further terms, which count before those of this one."""
         return Glossary({**self._terms, **terms}, languages)
 
     def spans(self, text: str) -> list[Span]:

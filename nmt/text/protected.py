@@ -159,8 +159,6 @@ class Protector:
     """Finds the spans of texts, and replaces them with marks.
 
     Args:
-      patterns: regular expressions of further spans.
-      glossary: terms, which stay in a text.
       words: those of the vocabulary that are never split (--symbols); language tags among them are
         no spans.
 
@@ -221,7 +219,6 @@ class Protector:
         """Returns a text with marks in place of all spans but terms and numbers.
 
         Args:
-          text: of a sentence.
           numbers: those that a mark is to stand for, too.
         """
         spans = [
@@ -265,10 +262,6 @@ def restore(text: str, source: Protected) -> str:
 
     A mark that stands for nothing is removed. Tags that would not be nested as in the source take
     the places of tags in its order.
-
-    Args:
-      text: a translation with marks.
-      source: the Protected source.
     """
     marks = MARK.findall(text)
     if not marks:
@@ -280,12 +273,7 @@ def restore(text: str, source: Protected) -> str:
 
 
 def _nest_tags(restored: list[str], originals: list[str]) -> list[str]:
-    """Returns `restored` with its tags in the order of the source if they are not nested as there.
-
-    Args:
-      restored: originals in the order of a translation.
-      originals: in the order of the source.
-    """
+    """Returns `restored` with its tags in the source's order if not nested as there."""
     tags = [original for original in originals if TAG_NAME.match(original)]
     positions = [index for index, original in enumerate(restored) if TAG_NAME.match(original)]
     translated_tags = [restored[index] for index in positions]

@@ -83,8 +83,6 @@ def continues(line: str, position: int, language: str) -> bool:
     Japanese particles, Korean endings, "he said" in Chinese.
 
     Args:
-      line: a string.
-      position: in it.
       language: its code, without script and region.
     """
     before = line[max(0, position - MAX_WORD) : position]
@@ -113,7 +111,6 @@ def split(text: str, language: str = "en") -> list[tuple[str, str]]:
 
     Args:
       text: a string, spelling.visible.
-      language: code of its language (BCP 47), for abbreviations.
 
     Returns:
       A list of (sentence, white space after it), at least one. Together they are `text` without
@@ -139,11 +136,7 @@ def tags(symbols: Iterable[str]) -> re.Pattern[str]:
 
 
 def split_tagged(line: str, language: str, tags: re.Pattern[str]) -> list[tuple[str, str]]:
-    """Returns what `split` does; each sentence begins with the tags that begin the line.
-
-    Args:
-      tags: the pattern of them, from `tags`.
-    """
+    """Returns what `split` does; each sentence begins with the tags that begin the line."""
     match = tags.match(line)
     prefix = match[0] if match else ""
     sentences = split(line.removeprefix(prefix), language)
@@ -156,10 +149,6 @@ def joints(translations: Iterable[str], spaces: Iterable[str]) -> Iterator[str]:
 
     Between two sentences that had none, as in Chinese, there is a space, unless the translation is
     of such a script, too.
-
-    Args:
-      translations: strings.
-      spaces: the white space after each.
     """
     last = letter = ""  # of what is written so far; `letter` is before closing quotes
     for translation, space in zip(translations, spaces, strict=True):
@@ -171,10 +160,6 @@ def joints(translations: Iterable[str], spaces: Iterable[str]) -> Iterator[str]:
 
 
 def join(translations: Sequence[str], spaces: Sequence[str]) -> str:
-    """Returns translated sentences as one text, with the white space that was between the sources.
-
-    Args:
-      translations, spaces: see `joints`.
-    """
+    """Returns translated sentences as one text, with the white space between the sources."""
     before = joints(translations, spaces)
     return "".join(map("".join, zip(before, translations, spaces, strict=True)))

@@ -116,7 +116,6 @@ def learn_vocabulary(
     gets a smaller vocabulary.
 
     Args:
-      sample: the LineSample of both sides of the training text.
       vocab_size: vocabulary entries, at most.
       pieces: "bpe" or "word".
       words_per_piece: words of text per vocabulary entry, at least.
@@ -155,8 +154,6 @@ def _train_sentencepiece(
     """Returns SentencePiece's model of `lines`, as bytes.
 
     Args:
-      size: vocabulary entries, at most.
-      pieces, symbols: see `learn_vocabulary`.
       coverage: share of the characters of the text that are entries.
 
     Raises:
@@ -193,10 +190,6 @@ def with_symbols(model: bytes, symbols: Iterable[str]) -> bytes:
     """Returns a vocabulary with more symbols, as bytes of SentencePiece's model.
 
     They follow all other entries, whose ids stay. An entry that is a symbol now keeps its id.
-
-    Args:
-      model: bytes of a SentencePiece model.
-      symbols: words without repetitions.
     """
     proto = ModelProto.FromString(model)
     user_defined = ModelProto.SentencePiece.USER_DEFINED
@@ -229,7 +222,6 @@ def byte_pair_size(vocab_size: int, affordable: int, characters: int, reserved: 
     """Returns how many entries a vocabulary of byte pairs gets: fewer for a short text.
 
     Args:
-      vocab_size: entries, at most.
       affordable: entries for which the text has enough words.
       characters: characters of the text that should be entries.
       reserved: entries that are special tokens, bytes and symbols.
@@ -268,19 +260,15 @@ class Tokenizer:
     Text is brought into its spelling.normal form first, whatever the rules of the model.
 
     Args:
-      model: bytes of a SentencePiece model.
       imported: the Imported model whose vocabulary it is; None of a run's own.
       target_model: bytes of the SentencePiece model of the target's language; None if it is the
         same.
-      spells_numbers: whether the text of the run writes some numbers of the source as words.
 
     Attributes:
       target: the Tokenizer of the target's language, which may be this one. Ids of sources are this
         one's.
       before: the ids that each text begins with: START; of an imported model a tag, or none.
-      tag: that tag, or "".
       table: ids of tokens by their text; None if they are SentencePiece's.
-      vocab_size: vocabulary entries.
     """
 
     def __init__(
@@ -340,7 +328,6 @@ class Tokenizer:
         """Strings -> a list of lists of ids, those of `before` first and END last.
 
         Args:
-          lines: strings.
           max_tokens: of a line, that are of interest; of a longer line, at least one token more is
             returned, but its end may be missing: tokenizing takes memory, a kilobyte per byte.
         """
@@ -404,10 +391,6 @@ class Tokenizer:
         """Returns the tokens of a text as they stand in it, with U+2581 before each word.
 
         An unknown word is given by its letters; if several follow each other, they are one token.
-
-        Args:
-          text: a string.
-          max_tokens: see `encode`.
         """
         return self.processor.encode(self._cut(spelling.normal(text), max_tokens), out_type=str)
 

@@ -32,12 +32,7 @@ def choose_engine(
     """Returns CTranslate2's engine where it can do what is asked, else that of TensorFlow.
 
     Args:
-      options: of the search.
-      settings: of the engine.
-      tokenizer: of the run.
-      networks: returns the networks, which TensorFlow computes with.
       converted: returns the weights for CTranslate2; None if there can be none.
-      wanted: one of ENGINES.
 
     Raises:
       UserError: a number is out of its range, or the engine cannot do what the options ask for.

@@ -58,7 +58,6 @@ def load(converted: Converted, threads: int) -> ctranslate2.Translator:
     """Returns the Translator of converted weights, which all engines of a process share.
 
     Args:
-      converted: the weights.
       threads: batches translated in parallel.
 
     Raises:
@@ -81,10 +80,7 @@ class CTranslate2Engine:
     """See engine.Engine, which says what the methods do.
 
     Args:
-      converted: the weights.
-      tokenizer: of the run; its entries are the vocabulary.
       options: of the search, to which choice.obstacle_to_ctranslate2 finds no obstacle.
-      settings: of the engine.
       definition: returns the engine of TensorFlow, for the attention of all layers.
     """
 
@@ -148,9 +144,7 @@ class CTranslate2Engine:
         """Starts to search for a batch. Returns a result for each of the Requests.
 
         Args:
-          batch: Requests; with `on_token`, one.
           scored: whether log-probabilities are of interest, to which equal texts of a beam add up.
-          on_token: see engine.OnToken.
         """
         beam, patience = self.options.beam, 1.0
         if beam > 1 and self.options.n_best > 1:
@@ -212,13 +206,7 @@ class CTranslate2Engine:
     def _score_anew(
         self, requests: Sequence[Request], lists: dict[int, list[Hypothesis]], numbers: list[int]
     ) -> None:
-        """Sets log-probabilities, and scores, to those of a pass over the ids.
-
-        Args:
-          requests: Requests.
-          lists: their hypotheses by number.
-          numbers: of the requests whose hypotheses are concerned.
-        """
+        """Sets log-probabilities, and scores, to those of a pass over the ids."""
         places = [(number, rank) for number in numbers for rank in range(len(lists[number]))]
         pairs = [
             IdPair(requests[number].source, lists[number][rank].ids) for number, rank in places

@@ -86,7 +86,6 @@ class Engine(Protocol):
     """A network, or an ensemble of networks, with the options of its search.
 
     Attributes:
-      options: the SearchOptions.
       searches_at_once: calls of `search` that it gains by: one is prepared while another one waits.
     """
 
@@ -105,7 +104,6 @@ class Engine(Protocol):
         Args:
           requests: any number; with `on_token`, one.
           scored: False if scores and log-probabilities are of no interest.
-          on_token: see OnToken.
 
         Raises:
           UserError: the engine cannot take a prefix, or cannot report.
@@ -117,18 +115,11 @@ class Engine(Protocol):
         """Returns the score of each pair.
 
         Args:
-          pairs: any number.
-          tokens: whether those of each token are of interest.
           alternatives: how many of the likeliest tokens are, at each position.
         """
 
     def attend(self, pairs: Sequence[IdPair], every_layer: bool = False) -> list[PairAttention]:
-        """Returns the attention of each pair.
-
-        Args:
-          pairs: any number.
-          every_layer: whether the weights of all layers and heads are of interest.
-        """
+        """Returns the attention of each pair."""
 
 
 @dataclasses.dataclass(frozen=True)
