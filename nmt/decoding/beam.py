@@ -91,8 +91,6 @@ def beam_search(
 
 @dataclasses.dataclass(frozen=True)
 class _BeamSteps:
-    """The steps of beam search, as functions of its state; see `beam_search`."""
-
     decoder: Decoder
     beam: int
     alpha: float

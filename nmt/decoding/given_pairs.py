@@ -28,8 +28,6 @@ TextPair = tuple[str, str]  # source, target
 
 
 class _Chunk(NamedTuple):
-    """Pairs that are read together."""
-
     texts: list[TextPair]
     ids: list[IdPair]  # cut after MAX_SOURCE_TOKENS
 
@@ -92,7 +90,6 @@ def link_spans(context: Context, pairs: Iterable[TextPair]) -> Iterator[list[Spa
 
 
 def _span_links(tokenizer: Tokenizer, pair: _Attended) -> list[SpanLink]:
-    """Returns the links of a pair as spans of characters."""
     if not (pair.source and pair.target):
         return []
     source = alignment.unit_numbers(pair.source)

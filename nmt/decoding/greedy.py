@@ -83,8 +83,6 @@ def sample(
 
 @dataclasses.dataclass(frozen=True)
 class _GreedySteps:
-    """The steps of greedy search, as functions of its state; see `greedy_search`."""
-
     decoder: Decoder
     restrictions: Restrictions
     scored: bool

@@ -110,7 +110,6 @@ def _is_inline_tag(original: str) -> bool:
 
 
 def _originals(marks: str, hidden: Sequence[str]) -> list[str]:
-    """Returns what marks stand for."""
     return [hidden[ord(mark) - FIRST_MARK] for mark in MARK.findall(marks)]
 
 
@@ -200,7 +199,6 @@ def _insert(text: str, position: int, span: HiddenSpan) -> str:
 
 
 def _place(span: HiddenSpan, source: str, text: str, words: _Words) -> int:
-    """Returns the position of a span in a translation."""
     targets = words.targets
     if span.ends_text or not targets:
         return len(text)

@@ -35,7 +35,6 @@ class LineCounts:
         self.terms += terms
 
     def __add__(self, other: LineCounts) -> LineCounts:
-        """Returns the counts of the lines of both."""
         return LineCounts(
             self.trained_length,
             self.max_tokens,

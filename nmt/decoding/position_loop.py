@@ -53,8 +53,6 @@ def _loop_of_all_rows(
     state: State,
     max_steps: int | tf.Tensor,
 ) -> tuple[Nested, tf.Tensor]:
-    """Returns what `loop` does; no row leaves."""
-
     def any_unfinished(position: tf.Tensor, state: State) -> tf.Tensor:
         return tf.reduce_any(unfinished(position, state)) & (position < max_steps)
 

@@ -92,7 +92,6 @@ class Searcher:
     def _token_likelihoods(
         self, inp: tf.Tensor, tar: tf.Tensor, number: tf.Tensor
     ) -> TokenLikelihoods:
-        """Returns the TokenLikelihoods of target ids."""
         return token_likelihoods(self._members, inp, tar, number)
 
     # ---- What the engine calls ----

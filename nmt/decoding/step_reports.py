@@ -43,6 +43,5 @@ class StepReports:
         return report
 
     def _report(self, number: np.ndarray, ids: np.ndarray, position: np.ndarray) -> np.bool_:
-        """Passes the ids so far on to the function of a number."""
         on_token = self._functions[int(number)]
         return np.bool_(on_token(ids[: int(position) + 1].tolist()))

@@ -30,7 +30,6 @@ def score_tokens(context: Context, chunk: Sequence[Sentence]) -> None:
 def _token_scores(
     context: Context, target: list[int], likelihoods: list[TokenLikelihood]
 ) -> list[TokenScore]:
-    """Returns the TokenScores of ids, START first."""
     names = context.tokenizer.target.tokens(target[1:])
     scores = []
     for name, likelihood in zip(names, likelihoods, strict=True):

@@ -31,7 +31,6 @@ class Difference(NamedTuple):
     added: list[str]
 
     def __bool__(self) -> bool:
-        """Whether there is any."""
         return bool(self.missing or self.added)
 
     def __str__(self) -> str:

@@ -22,8 +22,6 @@ ACCENTS_OF_GREEK = "\u0300\u0301\u0313\u0314\u0342"  # which capitals do not hav
 
 
 class _Match(NamedTuple):
-    """A term in a text."""
-
     end: int  # in the text
     term: str  # as the glossary has it
 

@@ -243,7 +243,6 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _matches(kind: str, pattern: re.Pattern[str], text: str) -> list[Span]:
-    """Returns the matches of a pattern as Spans of a kind."""
     return [Span(*match.span(), kind, match[0]) for match in pattern.finditer(text) if match[0]]
 
 

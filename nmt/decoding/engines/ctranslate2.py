@@ -195,7 +195,6 @@ class CTranslate2Engine:
         return hypotheses
 
     def _hypothesis(self, ids: list[int], log_probability: float) -> Hypothesis:
-        """Returns a Hypothesis with its score."""
         penalty = length_penalty(len(ids) - 1, self.options.length_penalty)
         return Hypothesis(ids, log_probability, log_probability / penalty, ids[-1] == END)
 
