@@ -42,11 +42,7 @@ DEFAULT_OPTIONS = FormatOptions()
 
 
 def format_of(name: str) -> str:
-    """Returns the ending of a file's name that is one of FORMATS.
-
-    Raises:
-      UserError: it is none.
-    """
+    """Returns the ending of a file's name that is one of FORMATS; a UserError if none is."""
     ending = Path(name).suffix.lower()
     if ending not in FORMATS:
         raise UserError(
@@ -57,15 +53,9 @@ def format_of(name: str) -> str:
 
 
 def parse_document(name: str, content: bytes, options: FormatOptions = DEFAULT_OPTIONS) -> Document:
-    """Returns a Document.
+    """Returns the Document of a file, of which the ending of the name is the format.
 
-    Args:
-      name: of the file, whose ending is the format.
-      content: of the file.
-      options: of some formats.
-
-    Raises:
-      UserError: the format is unknown, or the content is not of the format.
+    A UserError if the format is unknown, or the content is not of the format.
     """
     ending = format_of(name)
     module = importlib.import_module(f"nmt.documents.{FORMATS[ending]}")

@@ -34,12 +34,7 @@ class Relation(NamedTuple):
 
 
 def relations(archive: zipfile.ZipFile, name: str) -> Iterator[Relation]:
-    """Yields what a part of an archive refers to within it.
-
-    Args:
-      archive: the document.
-      name: of the part; "" for the archive itself.
-    """
+    """Yields what a part of an archive refers to within it; the part "" is the archive itself."""
     folder, file = posixpath.split(name)
     path = posixpath.join(folder, "_rels", f"{file}.rels")
     if path not in archive.namelist():
@@ -53,11 +48,8 @@ def relations(archive: zipfile.ZipFile, name: str) -> Iterator[Relation]:
 
 
 def main_part(archive: zipfile.ZipFile, usual: str) -> str | None:
-    """Returns the name of the main part of a document; None if there is none.
-
-    Args:
-      archive: the document.
-      usual: the name where the archive names no other.
+    """Returns the name of the main part, `usual` where the archive names no other; None if there
+    is none.
     """
     names = {*archive.namelist()}
     named = [part.path for part in relations(archive, "") if part.kind == "officeDocument"]
@@ -67,14 +59,8 @@ def main_part(archive: zipfile.ZipFile, usual: str) -> str | None:
 
 @contextlib.contextmanager
 def opened(content: bytes, what: str) -> Iterator[zipfile.ZipFile]:
-    """Yields an archive, of which every part can be read.
-
-    Args:
-      content: of the file.
-      what: it should be, in messages: "a Word document".
-
-    Raises:
-      UserError: it is none, is damaged, or is too large unpacked.
+    """Yields an archive, of which every part can be read; messages name `what` it should be:
+    "a Word document". A UserError if it is none, is damaged, or is too large unpacked.
     """
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
@@ -92,12 +78,7 @@ def opened(content: bytes, what: str) -> Iterator[zipfile.ZipFile]:
 
 
 class ArchiveDocument:
-    """A document that is an archive.
-
-    Args:
-      content: of the file.
-      parts: its XML files with text, by name, in the order in which they are read.
-    """
+    """A document that is an archive; `parts` are its XML files with text, in order of reading."""
 
     def __init__(self, content: bytes, parts: Mapping[str, TextDocument]):
         self._content, self._parts = content, parts

@@ -166,13 +166,7 @@ class DecodedText(NamedTuple):
 def decode(content: bytes, declared: str | None = None) -> DecodedText:
     """Returns the text of a file, with all line ends as they are.
 
-    Args:
-      content: of the file.
-      declared: the encoding that the file declares; by default UTF-8. A byte order mark counts
-        before it.
-
-    Raises:
-      UserError: it is not text in this encoding.
+    A byte order mark counts before the encoding that the file declares; without both, it is UTF-8.
     """
     encoding, mark = declared or "utf-8", b""
     for candidate, marked_encoding in BYTE_ORDER_MARKS.items():

@@ -130,11 +130,9 @@ def ended_by(open_name: str, name: str) -> bool:
 
 
 def document(decoded: DecodedText, is_xhtml: bool = False) -> TextDocument:
-    """Returns the Document of HTML text: a page, or a part of one.
+    """Returns the Document of a page, or of a part of one.
 
-    Args:
-      decoded: the text.
-      is_xhtml: whether an element may end with its tag, as in <script src="a.js"/>.
+    In XHTML, an element may end with its tag, as in <script src="a.js"/>.
     """
     page = PageTokens(decoded.text, is_xhtml)
     find_partners(page.tokens, ended_by)
@@ -149,11 +147,7 @@ def document(decoded: DecodedText, is_xhtml: bool = False) -> TextDocument:
 
 
 def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
-    """Returns the Document of an HTML file, in the encoding that it declares.
-
-    Raises:
-      UserError: it cannot be read.
-    """
+    """Returns the Document of an HTML file, in the encoding that it declares."""
     is_xhtml = ending == ".xhtml"
     prolog = ENCODING.match(content) if is_xhtml else None
     charset = prolog or CHARSET.search(content[:4096])

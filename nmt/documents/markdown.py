@@ -77,12 +77,7 @@ def block_lines(block: MarkdownToken) -> range:
 
 
 class Content:
-    """What markdown-it parses as inline text: lines of a file without their margins.
-
-    Args:
-      text: the lines.
-      starts: the position of each in the file.
-    """
+    """What markdown-it parses as inline text: lines without margins, and where each starts."""
 
     def __init__(self, text: str, starts: list[int]):
         self.text, self.starts = text, starts
@@ -97,13 +92,9 @@ class Content:
 def find_content(
     text: str, lines: list[int], block: MarkdownToken, behind: int | None
 ) -> Content | None:
-    """Returns where the content of a block stands in the file; None if it cannot be found.
+    """Returns where the content of an inline block stands in the file; None if it cannot be found.
 
-    Args:
-      text: of the file.
-      lines: the positions of its lines.
-      block: a token of type "inline".
-      behind: of a cell, the position behind the one before it in the table; None of another block.
+    A cell stands `behind` the one before it in the table; None of another block.
     """
     starts = []
     for number, content in enumerate(block.content.split("\n"), start=block_lines(block).start):
@@ -215,9 +206,7 @@ def unescape(markup: str) -> str:
 def escape(text: str, characters: str = "") -> str:
     """Returns text as Markdown.
 
-    Args:
-      text: without markup.
-      characters: those with a meaning in the dialect, of which nothing but the source knows.
+    Some characters have a meaning in the dialect, of which nothing but the source knows.
     """
     special = re.compile(f"{SPECIAL.pattern}|[{re.escape(characters)}]") if characters else SPECIAL
     return special.sub(r"\\\g<0>", text)
@@ -241,11 +230,9 @@ def lay_out(markup: str, source: str) -> str:
 
 
 def syntax_of(source: str, is_cell: bool) -> Syntax:
-    """Returns the Syntax of a paragraph, a heading or a cell.
+    r"""Returns the Syntax of a paragraph, a heading or a cell.
 
-    Args:
-      source: its markup. What has a backslash there gets one in the translation: \\$5.
-      is_cell: whether it stands in a table.
+    What has a backslash in the source gets one in the translation: \$5.
     """
     escaped = {"|"} if is_cell else set()
     escaped |= {markup[1] for markup in ESCAPED.findall(source)}
@@ -261,27 +248,14 @@ def syntax_of(source: str, is_cell: bool) -> Syntax:
 def paragraph_segments(
     text: str, content: Content, block: MarkdownToken, is_cell: bool
 ) -> list[Segment]:
-    """Returns the segments of a paragraph, a heading or a cell.
-
-    Args:
-      text: of the file.
-      content: of the block.
-      block: a token of type "inline".
-      is_cell: whether it stands in a table.
-    """
+    """Returns the segments of a paragraph, a heading or a cell."""
     tokens = inline_tokens(content, block.children or [])
     find_partners(tokens, lambda open_name, name: False)
     return MarkupSegments(text, tokens, syntax_of(content.text, is_cell)).find()
 
 
 def html_segments(text: str, lines: list[int], block: MarkdownToken) -> list[Segment | Left]:
-    """Returns the segments of a block of HTML; one within a list or a quotation is left.
-
-    Args:
-      text: of the file.
-      lines: the positions of its lines.
-      block: the token.
-    """
+    """Returns the segments of a block of HTML; one within a list or a quotation is left."""
     markup = text[lines[block_lines(block).start] : [*lines, len(text)][block_lines(block).stop]]
     if LINE_END.sub("\n", markup) != block.content:
         tokens = PageTokens(block.content).tokens
@@ -330,11 +304,7 @@ def find_segments(text: str) -> Iterator[Segment | Left]:
 
 
 def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
-    """Returns the Document of a Markdown file in UTF-8.
-
-    Raises:
-      UserError: it is another encoding, or markdown-it-py is not installed.
-    """
+    """Returns the Document of a Markdown file in UTF-8."""
     decoded = decode(content)
     texts = list(find_segments(decoded.text))
     segments = [text for text in texts if isinstance(text, Segment)]

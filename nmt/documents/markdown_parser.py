@@ -76,11 +76,7 @@ class Stretch(NamedTuple):
 
 
 def other_than_prose(text: str) -> Iterator[Stretch]:
-    """Yields where a paragraph is no prose: lines, or what they begin with. Each divides it.
-
-    Args:
-      text: of the paragraph, without margins.
-    """
+    """Yields where a paragraph is no prose: lines, or what they begin with. Each divides it."""
     position = 0
     while position < len(text):
         line_end = text.find("\n", position)
@@ -119,13 +115,7 @@ def with_positions(rule: Rule) -> Rule:
 
 
 def note_positions(state: StateInline, start: int, count: int) -> None:
-    """Notes where the tokens stand that a rule has added.
-
-    Args:
-      state: of the parser, behind what the rule has read.
-      start: where it began.
-      count: of the tokens before.
-    """
+    """Notes where tokens stand that a rule has added: it began at `start`, with `count` tokens."""
     tokens = [token for token in state.tokens[count:] if "start" not in token.meta]
     if tokens and tokens[-1].type == "text":  # delimiters, such as **, one token each
         end = state.pos
@@ -177,11 +167,7 @@ def bracketed(state: StateInline, silent: bool) -> bool:
 
 
 def make_parser() -> MarkdownIt:
-    """Returns the parser, whose tokens know their positions.
-
-    Raises:
-      UserError: markdown-it-py or mdit-py-plugins is not installed.
-    """
+    """Returns the parser, whose tokens know their positions; a UserError if it is not installed."""
     try:
         from markdown_it import MarkdownIt
         from mdit_py_plugins.admon import admon_plugin

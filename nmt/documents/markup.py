@@ -103,11 +103,8 @@ def escape_text(text: str) -> str:
 def find_partners(tokens: list[Token], ended_by: Callable[[str, str], bool]) -> None:
     """Fills in the partners of start and end tags.
 
-    An end tag ends all elements within its own; one that ends nothing has no partner.
-
-    Args:
-      tokens: of the document; changed in place.
-      ended_by: whether an element of a name ends where another one of a name starts, as <p> does.
+    An end tag ends all elements within its own; one that ends nothing has no partner. An element
+    may be ended by the start of another one, as <p> is.
     """
     stack: list[int] = []
     open_names: Counter[str] = Counter()
@@ -126,12 +123,7 @@ def find_partners(tokens: list[Token], ended_by: Callable[[str, str], bool]) -> 
 
 
 def element_end(tokens: list[Token], number: int) -> int:
-    """Returns the number of the token after an element, which may lack its end tag.
-
-    Args:
-      tokens: of the document, with partners.
-      number: of the start tag.
-    """
+    """Returns the number of the token after an element, which may lack its end tag."""
     partner = tokens[number].partner
     if partner is not None:
         return partner + 1
@@ -192,18 +184,10 @@ def tree(
     unescape: Callable[[str], str] = unescape_text,
     tags: dict[int, Tag] | None = None,
 ) -> list[Node]:
-    """Returns the nodes of tokens, as far as they are within a span of the text.
+    """Returns the nodes of tokens; outside of the span, tokens are spaces.
 
-    Args:
-      text: of the document.
-      tokens: of the text; a tag has the number of its partner in this list, or none, and is then
-        Fixed.
-      span: outside of it, the tokens are spaces.
-      unescape: turns markup into text.
-      tags: those whose attributes are translated, by position.
-
-    Raises:
-      UserError: tags are nested too deep.
+    A tag without a partner in this list is Fixed. `tags` are those whose attributes are translated,
+    by position.
     """
     tags = tags or {}
     nodes: list[Node] = []  # the children of the innermost open element
@@ -244,13 +228,7 @@ MARKUP = Syntax(unescape_text, escape_text, same_line)  # of HTML and XML
 
 
 class MarkupSegments:
-    """Collects the segments of a document.
-
-    Args:
-      text: of the document.
-      tokens: of the text, with partners.
-      syntax: of the text between tags.
-    """
+    """Collects the segments of a document."""
 
     def __init__(self, text: str, tokens: list[Token], syntax: Syntax = MARKUP):
         self._text, self._tokens, self._syntax = text, tokens, syntax
@@ -322,15 +300,7 @@ class MarkupSegments:
                 self._add_attribute(token, value, span, tag, 2 * number + 1)
 
     def _add_attribute(self, token: Token, value: str, span: Span, tag: Tag, piece: int) -> None:
-        """Adds the segment of an attribute.
-
-        Args:
-          token: the tag.
-          value: of the attribute.
-          span: of the quoted value in the tag.
-          tag: changed where the attribute is translated.
-          piece: its number in the Tag.
-        """
+        """Adds the segment of an attribute: a piece of a Tag, quoted at a span of the token."""
 
         def write(nodes: list[Node]) -> list[str]:
             text = plain_text(nodes)

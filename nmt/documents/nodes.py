@@ -62,12 +62,7 @@ def outer_spaces(nodes: list[Node]) -> tuple[str, str]:
 
 
 def render(nodes: Iterable[Node], escape: Callable[[str], str]) -> str:
-    """Returns nodes as markup.
-
-    Args:
-      nodes: of a tree.
-      escape: turns text into markup.
-    """
+    """Returns nodes as markup."""
     parts = []
     for node in nodes:
         if isinstance(node, Text):

@@ -66,12 +66,7 @@ def text_width(paragraphs: list[list[Line]]) -> int:
 
 
 def is_wrapped(lines: list[Line], width: int) -> bool:
-    """Returns whether the lines of a paragraph end where the next word would not fit.
-
-    Args:
-      lines: of the paragraph.
-      width: of the text, by text_width.
-    """
+    """Returns whether the lines of a paragraph end where the next word would not fit."""
     if len(lines) < 2 or width not in WIDTHS:
         return False
     if all(SENTENCE_END.search(line.text) for line in lines):
@@ -117,10 +112,6 @@ def find_segments(text: str) -> list[Segment]:
 
 
 def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
-    """Returns the Document of a text file in UTF-8.
-
-    Raises:
-      UserError: it is another encoding.
-    """
+    """Returns the Document of a text file in UTF-8."""
     decoded = decode(content)
     return TextDocument(decoded.text, find_segments(decoded.text), decoded.encode)

@@ -84,11 +84,7 @@ class Report(NamedTuple):
 
 
 class Groups:
-    """Counts texts of a document by what is to be said of them.
-
-    Args:
-      document: which knows where a text stands.
-    """
+    """Counts texts of a document by what is to be said of them."""
 
     def __init__(self, document: Document):
         self._document = document
@@ -111,13 +107,7 @@ class Groups:
 def make_report(
     document: Document, translations: Sequence[TranslatedText], protector: Protector = DEFAULT
 ) -> Report:
-    """Returns the Report on a translation.
-
-    Args:
-      document: the source.
-      translations: of its segments.
-      protector: finds what must not change.
-    """
+    """Returns the Report on a translation."""
     left, changed, changes = Groups(document), Groups(document), []
     for text in document.left:
         left.add(text.reason, text, text.is_expected)

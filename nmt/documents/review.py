@@ -56,14 +56,8 @@ def find_doubts(
 ) -> list[Doubt]:
     """Returns the doubtful translations: those with something wrong, then the least sure first.
 
-    Args:
-      document: the source.
-      translations: of its segments, with a confidence each.
-      report: on the translations.
-      min_confidence: of a translation that is not doubtful, from 0 to 100.
-
-    Raises:
-      UserError: a translation has no confidence.
+    A translation with the least confidence, from 0 to 100, or more is not doubtful; one without a
+    confidence is a UserError.
     """
     problems = {id(change.segment): str(change.difference) for change in report.changes}
     doubts: dict[tuple[str, str], Doubt] = {}
@@ -86,11 +80,7 @@ def find_doubts(
 
 
 def write(path: Path, doubts: Sequence[Doubt]) -> None:
-    """Writes doubtful translations as a table with tabs, whose first line has the COLUMNS.
-
-    Raises:
-      UserError: it cannot be written.
-    """
+    """Writes doubtful translations as a table with tabs, whose first line has the COLUMNS."""
     rows = [COLUMNS]
     for doubt in doubts:
         source = doubt.segments[0].text

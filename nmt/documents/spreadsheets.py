@@ -137,13 +137,7 @@ def text_of(markup: str) -> str:
 
 
 class CellText:
-    """The text of a cell, line by line.
-
-    Args:
-      markup: of the text.
-      prefix: of the names of its elements.
-      wrap: turns new markup into what stands in the file.
-    """
+    """The text of a cell, line by line; `wrap` turns new markup into what stands in the file."""
 
     def __init__(self, markup: str, prefix: str, wrap: Callable[[str], str]):
         self._prefix, self._wrap = prefix, wrap
@@ -273,13 +267,7 @@ def find_headers(archive: zipfile.ZipFile, path: str) -> Iterator[tuple[int, int
 class CellChooser:
     """Chooses the cells of text that are translated, and says why others stay.
 
-    Args:
-      sheets: of the file.
-      strings: the markup of the texts for all sheets.
-      options: of which `columns` and `sheet` count.
-
-    Raises:
-      UserError: there is no such sheet, or no sheet has such columns.
+    A UserError if there is no such sheet, or no sheet has such columns.
     """
 
     def __init__(self, sheets: list[Sheet], strings: list[str], options: FormatOptions):
@@ -342,12 +330,7 @@ class CellChooser:
 
 
 class SpreadsheetDocument(ArchiveDocument):
-    """An Excel file.
-
-    Args:
-      content, parts: see ArchiveDocument.
-      places: where texts stand, in words, by their id().
-    """
+    """An Excel file; `places` says where texts stand, in words, by their id()."""
 
     def __init__(self, content: bytes, parts: dict[str, TextDocument], places: dict[int, str]):
         super().__init__(content, parts)
@@ -361,14 +344,7 @@ class SpreadsheetDocument(ArchiveDocument):
 class SheetReader:
     """Reads the texts of all sheets.
 
-    Args:
-      sheets: of the file.
-      strings: the texts for all sheets: their path in the archive and their XML, if there are some.
-      options: see CellChooser.
-
-    Attributes:
-      parts: the documents of the XML files, by name.
-      places: see SpreadsheetDocument.
+    `strings` are the path and the XML of the texts for all sheets, if there are some.
     """
 
     def __init__(
@@ -449,16 +425,7 @@ def drawn_texts(kind: str, decoded: DecodedText) -> TextDocument:
 
 
 def parse(content: bytes, ending: str, options: FormatOptions) -> SpreadsheetDocument:
-    """Returns the Document of an .xlsx file.
-
-    Args:
-      content: of the file.
-      ending: of its name.
-      options: of which `columns` counts, by default all, and `sheet`, by default all.
-
-    Raises:
-      UserError: it cannot be read, or has no such column or sheet.
-    """
+    """Returns the Document of an .xlsx file; by default of all its columns and sheets."""
     with opened(content, WHAT) as archive:
         main = main_part(archive, MAIN_PART)
         sheets = read_sheets(archive, main) if main else []

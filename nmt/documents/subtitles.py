@@ -73,11 +73,7 @@ SYNTAXES = {".srt": Syntax(str, str, same_line), ".vtt": MARKUP}
 
 
 def seconds(clock: str) -> float:
-    """Returns a time in seconds: hours, minutes, seconds and a fraction, as far as they are given.
-
-    Args:
-      clock: numbers with signs between them.
-    """
+    """Returns a time in seconds: hours, minutes, seconds, a fraction, as far as they are given."""
     whole, *fractions = re.split("[.,]", clock, maxsplit=1)
     numbers = re.findall(r"\d+", whole)
     fractions += numbers[3:]  # of 00:00:07:000
@@ -89,15 +85,10 @@ def seconds(clock: str) -> float:
 
 
 class Cues:
-    """The cues of a file.
+    """The cues of a file; `left` is what is not understood.
 
-    Args:
-      text: of the file.
-      ending: .srt, where a cue ends before the number of the next one, since players show what
-        is behind a blank line; or .vtt, where it ends at a blank line.
-
-    Attributes:
-      left: what is not understood.
+    A cue of .srt ends before the number of the next one, since players show what is behind a blank
+    line; one of .vtt ends at a blank line.
     """
 
     def __init__(self, text: str, ending: str):
@@ -141,12 +132,7 @@ class Cues:
         return not (line.strip() if self._has_blank_lines else line)
 
     def _text_end(self, first: int, following: int) -> int:
-        """Returns the number of the line after the text of a cue.
-
-        Args:
-          first: the number of the first line after the times.
-          following: of the line with the times of the next cue.
-        """
+        """Returns the number of the line after a cue's text; the next times are at `following`."""
         last = following
         if first < last < len(self._lines):
             is_number = self._lines[last - 1][1].strip().isdigit()
@@ -167,12 +153,7 @@ class Cues:
 
 
 def cue_pieces(lines: list[re.Match[str]], times: re.Match[str]) -> Iterator[Piece]:
-    """Yields the pieces of a cue. A blank line, and a new speaker, begins another one.
-
-    Args:
-      lines: of its text, matches of LINE.
-      times: a match of TIMES.
-    """
+    """Yields the pieces of a cue. A blank line, and a new speaker, begins another one."""
     texts = [line[1] for line in lines]
     blanks = {number for number, text in enumerate(texts) if not text.strip()}
     begins = [
@@ -312,11 +293,7 @@ def segment(text: str, group: list[Piece], syntax: Syntax, line_end: str) -> Seg
 
 
 def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
-    """Returns the Document of a file of subtitles in UTF-8.
-
-    Raises:
-      UserError: it is another encoding, or holds no cue.
-    """
+    """Returns the Document of a file of subtitles in UTF-8; a UserError if it holds no cue."""
     decoded = decode(content)
     text = decoded.text
     cues = Cues(text, ending)

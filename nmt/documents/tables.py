@@ -54,11 +54,7 @@ def find_delimiter(text: str, ending: str) -> str:
 
 
 def find_cells(text: str, delimiter: str, has_quotes: bool) -> Iterator[Cell]:
-    """Yields the cells of a table, row by row.
-
-    Raises:
-      UserError: a quoted cell does not end.
-    """
+    """Yields the cells of a table, row by row; a UserError if a quoted cell does not end."""
     unquoted = re.compile(rf"[^{re.escape(delimiter)}\r\n]*")
     position = row = column = 0
     while position < len(text):
@@ -116,12 +112,8 @@ def cell_segments(text: str, cell: Cell, delimiter: str, has_quotes: bool) -> It
 def choose_columns(columns: str | None, header: list[str]) -> tuple[set[int], int]:
     """Returns the numbers of columns, from 0, and that of the first row to translate.
 
-    Args:
-      columns: names in the first row, or numbers from 1, with commas between them.
-      header: the first row.
-
-    Raises:
-      UserError: there is no such column, or none is named.
+    Columns are names in the first row, or numbers from 1, with commas between them. A UserError if
+    there is no such column, or none is named.
     """
     names = [name.strip() for name in header]
     listed = ", ".join(names[:20])
@@ -137,16 +129,7 @@ def choose_columns(columns: str | None, header: list[str]) -> tuple[set[int], in
 
 
 def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
-    """Returns the Document of a table in UTF-8.
-
-    Args:
-      content: of the file.
-      ending: .csv or .tsv.
-      options: of which `columns` counts; see `choose_columns`.
-
-    Raises:
-      UserError: it cannot be read, or has no such column.
-    """
+    """Returns the Document of a table in UTF-8."""
     decoded = decode(content)
     text, has_quotes = decoded.text, ending == ".csv"
     delimiter = find_delimiter(text, ending)

@@ -77,12 +77,7 @@ def find_places(nodes: list[Node]) -> list[Place]:
 
 
 class TagInserter:
-    """Puts the tags of a source around the words of its translation.
-
-    Args:
-      nodes: the source.
-      translation: of its text.
-    """
+    """Puts the tags of a source around the words of its translation."""
 
     def __init__(self, nodes: list[Node], translation: TranslatedText):
         self._source_text, self._text = plain_text(nodes), translation.text
@@ -150,12 +145,7 @@ class TagInserter:
         return Range(first, max(first, bisect.bisect_left(self._starts, place.end)))
 
     def _allocate(self, parent: int, outer: Range) -> None:
-        """Finds the stretches of all places within a parent.
-
-        Args:
-          parent: its number.
-          outer: its stretch.
-        """
+        """Finds the stretches of all places within a parent, whose stretch is `outer`."""
         numbers, whole = self._children[parent], self._source_range(parent)
         ranges = {number: self._source_range(number) for number in numbers}
         owners: list[int | None] = [None] * (outer.end - outer.start)  # places, by target unit
@@ -179,11 +169,7 @@ class TagInserter:
     ) -> Range:
         """Returns the free stretch of target units that fits an element best.
 
-        Args:
-          number: of the place.
-          source: its units.
-          outer: the stretch of its parent.
-          owners: the place that has taken each unit of the parent, or None.
+        Owners are the places that have taken each unit of the parent; None is free.
         """
         candidates = sorted(
             {
@@ -214,11 +200,8 @@ class TagInserter:
         """Returns the stretch of the greatest weight; None if none has more than 0.
 
         A unit that is linked to the element counts 1, one that is linked to others -1. (Kadane's
-        algorithm; between candidates, weights are sums of costs.)
-
-        Args:
-          candidates: the free units that are linked to the element, in order.
-          source, outer, owners: see `_find_stretch`.
+        algorithm; between candidates, weights are sums of costs.) Candidates are the free units
+        that are linked to the element, in order.
         """
         best, best_weight = None, 0.0
         start, weight, last = 0, 0.0, None
@@ -276,14 +259,9 @@ class TagInserter:
     def _position(
         self, number: int, following: int, outer: Range, owners: list[int | None]
     ) -> Range:
-        """Returns the empty stretch of markup without text.
+        """Returns the empty stretch of markup without text, before the source unit `following`.
 
         It stays behind the word before it, or before the one after it where a space divides them.
-
-        Args:
-          number: of the place.
-          following: the number of the source unit after it.
-          outer, owners: see `_find_stretch`.
         """
         position = round(following / max(len(self._source), 1) * len(self._target))
         if 0 < following < len(self._source):
@@ -308,12 +286,7 @@ class TagInserter:
         return self._source_text[end : end + 1].isspace()
 
     def _build(self, parent: int, start: int, end: int) -> list[Node]:
-        """Returns the nodes within a parent.
-
-        Args:
-          parent: its number.
-          start, end: positions in the translation.
-        """
+        """Returns the nodes within a parent, between two positions in the translation."""
         nodes: list[Node] = []
         position = start
         for number in sorted(self._children[parent], key=lambda n: (*self._stretches[n], n)):
@@ -363,12 +336,7 @@ class TagInserter:
 
 
 def insert_tags(nodes: list[Node], translation: TranslatedText) -> list[Node]:
-    """Returns the translation of nodes, with their tags around the words that are linked.
-
-    Args:
-      nodes: of a segment.
-      translation: of its text.
-    """
+    """Returns the translation of nodes, with their tags around the words that are linked."""
     if all(isinstance(node, Text) for node in nodes):
         return [Text(translation.text)]
     return TagInserter(nodes, translation).nodes()

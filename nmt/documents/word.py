@@ -78,12 +78,7 @@ class Field(NamedTuple):
 
 
 class Paragraphs:
-    """The paragraphs of a part of the archive.
-
-    Args:
-      text: of the XML.
-      tokens: of the text, with partners.
-    """
+    """The paragraphs of a part of the archive."""
 
     def __init__(self, text: str, tokens: list[Token]):
         self._text, self._tokens = text, tokens
@@ -122,15 +117,7 @@ class Paragraphs:
         return self._text[slice(*span)]
 
     def _items(self, numbers: list[int], depth: int) -> Iterator[Item]:
-        """Yields the items of a paragraph, or of a container or a field within it.
-
-        Args:
-          numbers: of the tokens that begin its children.
-          depth: of the container.
-
-        Raises:
-          UserError: containers are nested too deep.
-        """
+        """Yields the items of a paragraph, or of a container or a field within it."""
         if depth > MAX_DEPTH:
             raise UserError(f"elements are nested more than {MAX_DEPTH} deep within a paragraph")
         fields = self._fields(numbers)
@@ -163,11 +150,7 @@ class Paragraphs:
         return marks[0].attributes.get("w:fldCharType")
 
     def _fields(self, numbers: list[int]) -> dict[int, Field]:
-        """Returns the outermost fields that begin and end among elements, by where they begin.
-
-        Args:
-          numbers: of the tokens that begin the elements.
-        """
+        """Returns the outermost fields that begin and end among elements, by where they begin."""
         fields: dict[int, Field] = {}
         starts: list[tuple[int, int | None]] = []  # of open fields, and of what they show
         for position, number in enumerate(numbers):
@@ -188,13 +171,7 @@ class Paragraphs:
         return outermost
 
     def _field(self, field: Field, numbers: list[int], items: list[Item]) -> Iterator[Item]:
-        """Yields a field as an item; as several if a segment ends within it.
-
-        Args:
-          field: among `numbers`.
-          numbers: see `_fields`.
-          items: of what it shows.
-        """
+        """Yields a field as an item; as several if a segment ends within it."""
         start = self._span(numbers[field.start]).start
         before, end = self._span(numbers[field.divider]).end, self._span(numbers[field.end])
         if field.divider == field.end:  # it shows nothing
@@ -212,11 +189,7 @@ class Paragraphs:
     ) -> Iterator[Item]:
         """Yields what stands around items as an item with them; by itself if one ends a segment.
 
-        Args:
-          outer: where it stands.
-          content: where the items stand in it.
-          items: the items.
-          is_fixed: whether they stay as they are: the network reads them.
+        Fixed items stay as they are: the network reads them.
         """
         start, end = Span(outer.start, content.start), Span(content.end, outer.end)
         if any(item.node is None or item.is_alone for item in items):
@@ -257,13 +230,7 @@ class Paragraphs:
         return next((base for base in bases if self._tokens[base].kind == "start"), None)
 
     def _container(self, number: int, inner: int, items: list[Item]) -> Iterator[Item]:
-        """Yields a container as an item; as several if a segment ends within it.
-
-        Args:
-          number: of its token.
-          inner: see `_runs_within`.
-          items: of its content.
-        """
+        """Yields a container as an item; as several if a segment ends within it."""
         content = self._content(inner)
         for child in self._children(inner):
             if self._tokens[child].name in PROPERTIES:
@@ -418,9 +385,6 @@ def find_parts(archive: zipfile.ZipFile) -> dict[str, str]:
     """Returns the types of the XML files with text, by name; the main one first.
 
     The types are those of TEXT_PARTS and UNTRANSLATED.
-
-    Raises:
-      UserError: there is no main one.
     """
     names = set(archive.namelist())
     main = main_part(archive, MAIN_PART)
@@ -435,11 +399,7 @@ def find_parts(archive: zipfile.ZipFile) -> dict[str, str]:
 
 
 def read_parts(content: bytes) -> dict[str, tuple[str, bytes]]:
-    """Returns the types and contents of the XML files with text, by name; the main one first.
-
-    Raises:
-      UserError: it is no Word document, is damaged, or is too large unpacked.
-    """
+    """Returns the types and contents of the XML files with text, by name; the main one first."""
     with opened(content, "a Word document") as archive:
         return {name: (kind, archive.read(name)) for name, kind in find_parts(archive).items()}
 
@@ -458,11 +418,7 @@ def parse_part(kind: str, content: bytes) -> TextDocument:
 
 
 def parse(content: bytes, ending: str, options: FormatOptions) -> WordDocument:
-    """Returns the Document of a .docx file.
-
-    Raises:
-      UserError: it cannot be read.
-    """
+    """Returns the Document of a .docx file."""
     parts = read_parts(content)
     _, main_part = next(iter(parts.values()))
     if b"<w:document" not in main_part:

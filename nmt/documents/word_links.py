@@ -46,12 +46,7 @@ def find_units(text: str) -> list[Unit]:
 
 
 def cut_units(units: list[Unit], positions: set[int]) -> list[Unit]:
-    """Returns units, those divided in which a tag stands: H<sub>2</sub>O has three.
-
-    Args:
-      units: of a text.
-      positions: of tags in the text.
-    """
+    """Returns units, those divided in which a tag stands: H<sub>2</sub>O has three."""
     pieces = []
     for unit in units:
         inside = [place for place in range(unit.start + 1, unit.end) if place in positions]
@@ -70,18 +65,10 @@ def units_by_word(units: list[Unit]) -> dict[int, list[int]]:
 
 
 class UnitLinks:
-    """Links between the units of a source and those of its translation.
+    """Links between the units of a source and those of its translation, in both directions.
 
     A sign is linked to an equal sign of the source; without one, to nothing. Without links between
-    words, units are linked to those at the same relative position.
-
-    Args:
-      source, target: the units.
-      word_links: (source word, target word), numbers in text.split(); none or None if unknown.
-
-    Attributes:
-      sources: for each target unit, the numbers of the source units that it is linked to.
-      targets: for each source unit, those of the target units.
+    words (numbers in text.split()), units are linked to those at the same relative position.
     """
 
     def __init__(
@@ -120,12 +107,7 @@ class UnitLinks:
         return words
 
     def _link_word(self, numbers: list[int], candidates: list[int]) -> None:
-        """Links the units of a target word.
-
-        Args:
-          numbers: of its units.
-          candidates: the units of the source words that it is linked to.
-        """
+        """Links the units of a target word to some of the candidates, units of the source."""
         texts = [self._target[number].text for number in numbers]
         if texts == [self._source[candidate].text for candidate in candidates]:
             for number, candidate in zip(numbers, candidates, strict=True):
@@ -142,9 +124,7 @@ class UnitLinks:
     def _equal_sign(self, number: int, candidates: list[int]) -> list[int]:
         """Returns the source unit that a target sign is linked to, in a list; empty for none.
 
-        Args:
-          number: of the sign.
-          candidates: the source units that its word is linked to, which count before all others.
+        Candidates, of the words that its word is linked to, count before all others.
         """
         equal = self._signs.get(self._target[number].text.translate(EQUAL_SIGNS), [])
         preferred = sorted(set(candidates) & set(equal)) if candidates and equal else []
@@ -178,12 +158,7 @@ class UnitLinks:
         return targets
 
     def share(self, number: int, first: int, last: int) -> float:
-        """Returns which share of what a target unit is linked to is in a range of the source.
-
-        Args:
-          number: of the target unit.
-          first, last: source units, the last one excluded.
-        """
+        """Returns which share of what a target unit is linked to is in a range of the source."""
         inside = total = 0
         for index in self.sources[number]:
             length = len(self._source[index].text)

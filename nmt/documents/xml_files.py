@@ -34,14 +34,7 @@ ROOT = "<fragment>"  # around text without a root element
 
 
 class XmlTokens:
-    """The tokens of an XML document, in order.
-
-    Args:
-      text: of the document.
-
-    Raises:
-      UserError: it is not well-formed, or declares entities.
-    """
+    """The tokens of an XML document, in order; one that declares entities is a UserError."""
 
     def __init__(self, text: str):
         self.tokens: list[Token] = []
