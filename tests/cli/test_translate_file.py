@@ -26,7 +26,6 @@ PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["a.html"], "the following arguments are required: OUT"),
         (["missing.html", "b.html"], "missing.html: No such file"),
         (["a.html", "done.html"], "done.html: exists already; remove it, or name another file"),
         (["a.html", "b.txt"], "b.txt: must end in .html like a.html"),

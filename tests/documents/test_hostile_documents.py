@@ -8,9 +8,6 @@ from nmt.documents import FORMATS, TABLES, translate_document
 
 BYTES = [
     b"",
-    b"\n",
-    b"a",
-    b"<",
     b"\0",
     b"\xff",
     b"\xef\xbb\xbf",

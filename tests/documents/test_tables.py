@@ -54,15 +54,10 @@ def test_delimiters_quotes_and_line_ends_are_those_of_the_table(name, table, tra
     assert translate(table, "a", name=name) == translated
 
 
-def test_a_translation_with_a_comma_or_a_quotation_mark_is_quoted():
-    table = translate("a,b\num,dois\n", "a", lambda texts: [Translated('x, "y"', None)])
-    assert table == 'a,b\n"x, ""y""",dois\n'
-
-
-def test_quotes_stand_around_the_whole_cell_with_its_spaces():
-    translated = translate("x, um dois \n", "2", lambda texts: [Translated("y, z", None)])
-    assert translated == 'x," y, z "\n'
-    assert read(translated) == [["x", " y, z "]]
+def test_quotes_that_a_translation_needs_stand_around_the_whole_cell_with_its_spaces():
+    translated = translate("x, um dois \n", "2", lambda texts: [Translated('y, "z"', None)])
+    assert translated == 'x," y, ""z"" "\n'
+    assert read(translated) == [["x", ' y, "z" ']]
 
 
 @pytest.mark.parametrize(
