@@ -154,7 +154,7 @@ def test_ten_steps_of_training_are_those_of_the_tutorial(options):
         assert sums.loss / sums.tokens == pytest.approx(float(expected), abs=1e-5)
 
 
-@pytest.mark.parametrize(("variant", "seed"), [(VARIANTS[0], 3), (VARIANTS[5], 5)], ids=str)
+@pytest.mark.parametrize(("variant", "seed"), [(VARIANTS[0], 3), (VARIANTS[4], 5)], ids=str)
 def test_greedy_translations_are_those_of_the_story(variant, seed):
     story, engine = twins(seed=seed, **variant)
     ((inp, _),) = random_batches(1)
