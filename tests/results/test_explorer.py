@@ -123,6 +123,11 @@ def test_a_tag_of_any_punctuation_is_a_regular_expression_of_javascript():
     assert browser_model.in_javascript(pattern)[0] == r"""[^\s\\/"\-\]#]"""
 
 
+def test_what_javascript_lacks_is_left_out_of_a_regular_expression():
+    pattern = re.compile(r"(?>(?:a\(?b)*)[^\w\-]++\-")
+    assert browser_model.in_javascript(pattern)[0] == r"(?:(?:a\(?b)*)[^\p{L}\p{N}_\-]+-"
+
+
 @pytest.mark.slow
 def test_each_kind_of_span_is_a_regular_expression_of_the_browser(browser, tokenizer):
     browser.open(random_network(tokenizer.vocab_size), tokenizer)

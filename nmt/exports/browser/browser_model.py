@@ -137,13 +137,15 @@ def in_javascript(pattern: re.Pattern[str]) -> tuple[str, str]:
         part = match[0]
         if part.startswith("["):  # a class
             return re.sub(r"\\.", escaped, part)
-        if not part.startswith("\\"):  # a possessive quantifier, which JavaScript lacks
+        if part == "(?>":  # an atomic group, which JavaScript lacks
+            return "(?:"
+        if not part.startswith("\\"):  # a possessive quantifier, which it lacks, too
             return part[0]
         if part == r"\w":
             return f"[{word}]"
         return "-" if part == r"\-" else re.sub(r"\\.", escaped, part)
 
-    source = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]|[*+?}]\+", translated, pattern.pattern)
+    source = re.sub(r"\\.|\[(?:\\.|[^\]\\])*\]|[*+?}]\+|\(\?>", translated, pattern.pattern)
     return source, "iu" if pattern.flags & re.IGNORECASE else "u"
 
 
