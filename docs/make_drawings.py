@@ -573,7 +573,8 @@ def draw_stack(
             (x + BLOCK_WIDTH + 2, foot - 105), color=FAINT,
         )  # fmt: skip
         drawing.block(x, foot - 66, BLOCK_WIDTH, 40, text, color)
-        drawing.write(center - 10, foot - 17, inputs, Style(15, FAINT, "end"))
+        if inputs:
+            drawing.write(center - 10, foot - 17, inputs, Style(15, FAINT, "end"))
         drawing.line((center, foot - 66), (center, foot - 88))
         drawing.block(x, foot - 122, BLOCK_WIDTH, 34, "add, LayerNorm", NORM)
         if number:
