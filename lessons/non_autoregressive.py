@@ -67,7 +67,7 @@ class ParallelTransformer(minimal.Transformer):
             x = layer(x, padding_mask)  # (B, S, D)
 
         y = self.target_embedding(tar) * minimal.D_MODEL**0.5  # (B, P, D)
-        y += minimal.positional_encoding(tf.shape(tar)[1])  # (B, P, D): tells equal tokens apart
+        y += minimal.positional_encoding(tf.shape(tar)[1])  # (B, P, D): distinguishes equal tokens
         for layer in self.dec_layers:
             y = layer(y, x, decoder_mask, padding_mask)  # (B, P, D)
         return self.final_layer(y)  # (B, P, V)

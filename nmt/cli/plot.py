@@ -97,9 +97,6 @@ def run(args: Namespace) -> None:
         drawing = prepare(args, picture)
     else:
         startup.import_tensorflow()
-        from nmt.training import devices
-
-        devices.gpus()  # TensorFlow looks for them here, quietly
         drawing = pictures.Pictures(Path("plots"), Options(), language=args.label_language)
     print(drawing.draw(picture, args.to, **choices))
 
