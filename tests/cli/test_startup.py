@@ -298,7 +298,8 @@ def places(finished, tmp_path_factory):
     for name, lines in zip(("a.txt", "b.txt"), zip(*sentences(20), strict=True), strict=True):
         (folder / name).write_text("\n".join(lines))
     return dict(
-        run=finished / "run", folder=finished, text=write_tsv(folder / "text.tsv", sentences(200)),
+        run=shutil.copytree(finished / "run", folder / "run"), folder=folder,  # exports go there
+        text=write_tsv(folder / "text.tsv", sentences(200)),
         source=folder / "a.txt", target=folder / "b.txt",
         shipped=shutil.copytree(ROOT / "data" / "trained", folder / "trained"),
         marian=write_marian_folder(folder / "opus-mt-no-en"),
