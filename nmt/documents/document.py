@@ -60,6 +60,8 @@ class Segment:
     nodes: list[Node]
     spans: list[Span]  # what its translation replaces, in order; several for a sentence in two cues
     write: Callable[[list[Node]], list[str]]  # translated nodes to the new text of each span
+    place: str = ""  # where it stands, in words, if it has no spans: in a file that is an archive,
+    # whose tree `write` changes
 
     @property
     def text(self) -> str:
@@ -93,6 +95,14 @@ class Left(NamedTuple):
     reason: str  # what follows the number of such texts: "formulas"
     start: int  # where it begins in the document's text
     is_expected: bool = False  # such as formulas: `--strict` has no objection
+    place: str = ""  # where it stands, in words, in a file that is an archive
+
+
+def translated_nodes(segment: Segment, translation: TranslatedText) -> list[Node] | None:
+    """Returns the nodes of a translation; None if it is empty, or equal to the source."""
+    if translation.text == segment.text or not translation.text.strip():
+        return None
+    return insert_tags(segment.nodes, translation)
 
 
 class Document(Protocol):
@@ -129,8 +139,7 @@ class TextDocument:
         """Returns the text with the translations of its segments."""
         edits: dict[Span, str] = {}  # new texts by span
         for segment, translation in zip(self.segments, translations, strict=True):
-            if translation.text != segment.text and translation.text.strip():
-                nodes = insert_tags(segment.nodes, translation)
+            if nodes := translated_nodes(segment, translation):
                 edits.update(zip(segment.spans, segment.write(nodes), strict=True))
         pieces: list[str] = []
         position = 0

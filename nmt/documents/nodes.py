@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterable
+from typing import Any
 
 
 @dataclasses.dataclass
@@ -27,7 +28,7 @@ class Tag:
 class Element:
     """What a pair of tags encloses."""
 
-    start_tag: str | Tag
+    start_tag: Any  # str or Tag; in a tree of XML, what archive.write_runs takes
     end_tag: str
     children: list[Node]
 
@@ -36,7 +37,7 @@ class Element:
 class Fixed:
     """Markup that encloses nothing to translate: an image, a comment, or code."""
 
-    markup: str | Tag
+    markup: Any  # as above
     text: str = ""  # of a name that is not translated: what the network reads
 
 

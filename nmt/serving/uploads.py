@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.documents import TABLES, format_of, parse_document
-from nmt.documents.archive import CORRUPT
 from nmt.documents.document import Document, FormatOptions
+from nmt.documents.office import CORRUPT
 from nmt.documents.report import Report, make_report
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import UploadedFile

@@ -16,7 +16,7 @@ from openpyxl.styles import Font
 from openpyxl.worksheet.table import Table
 
 from nmt import UserError
-from nmt.documents import archive, parse_document, translate_document
+from nmt.documents import office, parse_document, translate_document
 from nmt.documents.document import FormatOptions
 from nmt.documents.report import make_report
 
@@ -190,11 +190,36 @@ def test_codes_of_characters_are_text_and_text_is_no_code(content):
     )
     with zipfile.ZipFile(io.BytesIO(translate(coded))) as translated:
         strings = translated.read("xl/sharedStrings.xml").decode()
-    assert '<t xml:space="preserve">UM\nDOIS _X0041_</t>' in strings
+    assert '<t xml:space="preserve">UM_x000D_\nDOIS _X0041_</t>' in strings
     same = translate(coded, lambda texts: [Translated(f"{text} a", None) for text in texts])
     with zipfile.ZipFile(io.BytesIO(same)) as translated:
         strings = translated.read("xl/sharedStrings.xml").decode()
-    assert '<t xml:space="preserve">um a\ndois _x005F_x0041_ a</t>' in strings
+    assert '<t xml:space="preserve">um a_x000D_\ndois _x005F_x0041_ a</t>' in strings
+
+
+def test_characters_that_xml_lacks_stand_in_the_file_as_codes(content):
+    codes = b"um_x0007_dois_x000B_gato _xD83D__xDE00_ \t_xD83D_"
+    coded = rewritten(content, lambda name, text: text.replace(b"outro", codes))
+    with zipfile.ZipFile(io.BytesIO(translate(coded))) as translated:
+        strings = translated.read("xl/sharedStrings.xml").decode()
+    assert "UM_x0007_DOIS_x000B_GATO 😀 \t_xD83D_<" in strings
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"<t>outro</t>", b"<t><![CDATA[outro]]></t>"),
+        (b"<t>outro</t>", b"<t>ou<!-- and so on -->tro</t>"),
+        (b"<si><t>outro</t></si>", b"<!-- <si><t>x</t></si> --><si><t>outro</t></si>"),
+        (b"<t>outro</t>", b"<t xml:space='preserve'>outro</t>"),
+        (b' t="s"', b" t='s'"),
+    ],
+)
+def test_xml_may_be_written_in_any_way(content, old, new):
+    other = rewritten(content, lambda name, text: text.replace(old, new))
+    assert other != content
+    assert values(translate(other)) == values(translate(content))
+    assert values(translate(other), "Preços & mais")[2][0] == "OUTRO"
 
 
 @pytest.mark.parametrize(
@@ -220,7 +245,7 @@ def test_a_file_that_is_none_or_too_large_is_one_line(content, monkeypatch):
         other.writestr("a.txt", "text")
     with pytest.raises(UserError, match=r"is not an Excel file, or has no sheet of cells"):
         translate(stream.getvalue())
-    monkeypatch.setattr(archive, "MAX_BYTES", 1000)
+    monkeypatch.setattr(office, "MAX_BYTES", 1000)
     with pytest.raises(UserError, match=r"unpacked; the limit is 1,000"):
         translate(content)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
-from nmt.corpus.formats.format import check_installed, one_line
+from nmt.corpus.formats.format import one_line
 from nmt.messages import plural
 from nmt.text import encoding
 
@@ -33,7 +33,6 @@ def events(path: str | Path, starts: Collection[str], ends: Collection[str]) -> 
     Names are without namespaces. A UserError says that the file cannot be read, is not XML, or
     declares or uses entities.
     """
-    check_installed("lxml", path)
     from lxml import etree
 
     with encoding.opened(path, encoded=True) as file:
