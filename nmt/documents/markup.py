@@ -56,13 +56,6 @@ class Token:
     alt: Span | None = None  # of an image in Markdown: its text, which is translated
 
     @property
-    def partner_number(self) -> int:
-        """The partner of a tag that has one; a ValueError without."""
-        if self.partner is None:
-            raise ValueError(f"<{self.name}> has no partner")
-        return self.partner
-
-    @property
     def text_attributes(self) -> set[str]:
         """The names of attributes that a reader sees, or hears."""
         names = set(TRANSLATED_ATTRIBUTES)

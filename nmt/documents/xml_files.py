@@ -18,7 +18,6 @@ from nmt.documents.document import (
     Left,
     Span,
     TextDocument,
-    decode,
     has_words,
 )
 from nmt.documents.markup import (
@@ -142,12 +141,6 @@ def document(decoded: DecodedText) -> TextDocument:
     return TextDocument(
         decoded.text, segments, decoded.encode_with_references, [*markup.left, *left]
     )
-
-
-def decode_xml(content: bytes) -> DecodedText:
-    """Returns the text of an XML file, in the encoding that it declares."""
-    declared = ENCODING.match(content)
-    return decode(content, declared[1].decode() if declared else None)
 
 
 def fragment(decoded: DecodedText) -> TextDocument:
