@@ -38,7 +38,7 @@ SUBTREES = {
 } | dict.fromkeys(REPEATS, lambda argument: [argument[2]])  # fmt: skip
 MAX_TEXTS = 100  # that an expression is tried with, of those made for it
 MAX_CHARACTERS = 4  # that stand for a class
-LIMITS = {3_000: 0.03, 100_000: 1.0}  # seconds, by characters; linear ones take a tenth at most
+LIMITS = {3_000: 0.03, 30_000: 0.3}  # seconds, by characters; linear ones take a tenth at most
 
 
 class Expression(NamedTuple):
