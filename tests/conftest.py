@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -27,11 +28,13 @@ SLOW_SECONDS = 1800  # the time limit of a test that is marked slow; pyproject.t
 
 
 def pytest_collection_modifyitems(items):
-    """Gives slow tests more time, and puts files first whose tests use the trained run.
+    """Gives slow tests, as all in Chromium are, more time; puts first who uses the trained run.
 
     Of two workers, which begin with a half each, the second then need not wait for its training.
     """
     for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker("slow")
         if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
             item.add_marker(pytest.mark.timeout(SLOW_SECONDS))
     users = {item.path for item in items if "finished" in getattr(item, "fixturenames", ())}
@@ -83,12 +86,42 @@ def finished(tmp_path_factory):
 
 
 @pytest.fixture
+def run(finished, tmp_path):
+    """A copy of the run of `finished`, to be changed: tmp_path / "run"."""
+    return shutil.copytree(finished / "run", tmp_path / "run")
+
+
+@pytest.fixture
 def undrawn(monkeypatch):
     """Trainings draw nothing: pictures take a third of a tiny one's time, and have own tests."""
 
     from nmt.results.pictures import RunPictures
 
     monkeypatch.setattr(RunPictures, "draw", lambda *_, **choices: None)
+
+
+@pytest.fixture
+def untrained(monkeypatch):
+    """Training ends as it begins, before a network is built, which takes seconds.
+
+    A list of what each run would have begun with: its options, its Keeper and its Corpus.
+    """
+    import run_demo
+
+    begun = []
+
+    class Untrained(run_demo.Training):
+        def __init__(self, options, *_):
+            self.options, self.checkpoint = options, None
+            self.transformer = SimpleNamespace(count_params=lambda: 0)
+            self.epochs = SimpleNamespace(times=SimpleNamespace(), fit=self.begin)
+
+        def begin(self, keeper, corpus, *_):
+            begun.append((self.options, keeper, corpus))
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_demo, "Training", Untrained)
+    return begun
 
 
 @pytest.fixture
@@ -120,6 +153,16 @@ def eagerly(monkeypatch):
     tf.config.run_functions_eagerly(True)
     yield
     tf.config.run_functions_eagerly(False)
+
+
+@pytest.fixture(scope="module")
+def cold():
+    """Servers prepare nothing as they start: no search is traced that no test asks for."""
+    from nmt.serving.service import Service
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Service, "_prepare", lambda *_: None)
+        yield
 
 
 @pytest.fixture(scope="module")  # a training run of another file, which sets the seed, resets it

@@ -1,4 +1,4 @@
-"""What tests of the server share: runs without a network, and a process with a run."""
+"""What tests of the server share: a process with a run."""
 
 import functools
 import json
@@ -8,67 +8,12 @@ import socket
 import time
 import urllib.request
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
 from helpers import PROGRAM, start_lasting_process
 
-from nmt.options import Options
-from nmt.serving.models import Direction, Result
-from nmt.text.differences import difference
-from nmt.text.protected import DEFAULT
-
 START_SECONDS = 120  # on a busy machine
-
-
-class Capitals:
-    """A run that translates to capital letters.
-
-    Args:
-      source, target: codes of its languages.
-    """
-
-    def __init__(self, source="pt", target="en"):
-        self.name, self.directions = f"{source}-{target}", [Direction(source, target)]
-        self.parameters = 10**9  # no explorer
-        self.model = SimpleNamespace(
-            options=Options(), members=1, searches_by_tensorflow=False, weights="final"
-        )
-        self.beam, self.examples, self.stays_without_tensorflow = 1, [], False
-        self.protector, self.batches = DEFAULT, []
-
-    def translation(self, text):
-        return text.upper()
-
-    def translate(self, query, items):
-        self.batches.append(len(items))
-        results = []
-        for item in items:
-            text = self.translation(item.text)
-            missing, added = difference(item.text.upper(), text)
-            links = [(number, number) for number in range(len(text.split()))]
-            results.append([Result(text, -1.0, links=links, missing=missing, added=added)])
-        return results
-
-
-class WithoutDigits(Capitals):
-    """A run that writes 1 for each digit, and nothing for "nada"."""
-
-    def translation(self, text):
-        if text == "nada":
-            return ""
-        return "".join("1" if character.isdigit() else character.upper() for character in text)
-
-
-@pytest.fixture(scope="session")
-def capitals():
-    return Capitals
-
-
-@pytest.fixture(scope="session")
-def without_digits():
-    return WithoutDigits
 
 
 class Server(NamedTuple):
@@ -133,16 +78,18 @@ def reloading(finished, tmp_path):
     """The Server of a run with --reload, and with the glossary tmp_path / "terms.tsv"."""
     terms = tmp_path / "terms.tsv"
     terms.write_text("um\talpha\n")
-    server = start(finished / "run", tmp_path, "--reload", "--glossary", str(terms))
-    yield server
-    server.process.kill()
-    server.process.wait()
+    yield from running(finished, tmp_path, "--reload", "--glossary", str(terms))
 
 
 @pytest.fixture
 def suggesting(finished, tmp_path):
     """The Server of a run that stores suggestions in tmp_path / "corrections.tmx"."""
-    server = start(finished / "run", tmp_path, "--suggestions", str(tmp_path / "corrections.tmx"))
+    yield from running(finished, tmp_path, "--suggestions", str(tmp_path / "corrections.tmx"))
+
+
+def running(finished, folder, *flags):
+    """Yields the Server of a run, and ends it."""
+    server = start(finished / "run", folder, *flags)
     yield server
     server.process.kill()
     server.process.wait()

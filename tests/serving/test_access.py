@@ -4,40 +4,28 @@ import asyncio
 import json
 
 import pytest
-from starlette.testclient import TestClient
+from clients import ASKED, Capitals, client_of
+from starlette.requests import Request
 
 from nmt.serving import bodies
 from nmt.serving.access_log import new_access
-from nmt.serving.app import application
 from nmt.serving.errors import RefusedError
+from nmt.serving.hosts import is_allowed, origin_form
 from nmt.serving.keys import Keys
 from nmt.serving.limits import Bodies, Limits, Reservation
 from nmt.serving.models import BEAMS, Models
-from nmt.serving.service import Service
 from nmt.serving.streaming import MAX_EVENTS, EventQueue
 
-ASKED = {"q": "um", "source": "pt", "target": "en"}
 ORIGIN = {"Origin": "https://pages.example"}
 PREFLIGHT = ORIGIN | {"Access-Control-Request-Method": "POST"}
 ALLOWED = "access-control-allow-origin"
 
 
-@pytest.fixture
-def client(capitals):
-    """A function of the arguments of `application` and of Limits that returns a client."""
-
-    def make(host_names=None, origins=(), **limits):
-        service = Service(Models([capitals()]), Limits(**limits))
-        return TestClient(application(service, host_names, origins), base_url="http://localhost")
-
-    return make
-
-
 # ---- Pages of other origins ----
 
 
-def test_no_page_of_another_origin_may_read_anything(client):
-    with client() as asking:
+def test_no_page_of_another_origin_may_read_anything():
+    with client_of(Capitals()) as asking:
         for path in ("/", "/languages", "/runs", "/metrics", "/explorer/pt-en", "/nothing"):
             assert ALLOWED not in asking.get(path, headers=ORIGIN).headers
         assert ALLOWED not in asking.post("/translate", json=ASKED, headers=ORIGIN).headers
@@ -45,8 +33,8 @@ def test_no_page_of_another_origin_may_read_anything(client):
 
 
 @pytest.mark.parametrize("origins", [["*"], [ORIGIN["Origin"]]])
-def test_an_allowed_origin_may_read_translations_alone(client, origins):
-    with client(origins=origins) as asking:
+def test_an_allowed_origin_may_read_translations_alone(origins):
+    with client_of(Capitals(), origins=origins) as asking:
         answer = asking.post("/translate", json=ASKED, headers=ORIGIN)
         assert answer.headers[ALLOWED] in ("*", ORIGIN["Origin"])
         assert asking.options("/translate", headers=PREFLIGHT).status_code == 200
@@ -61,9 +49,22 @@ def test_an_allowed_origin_may_read_translations_alone(client, origins):
 # ---- Requests that are refused ----
 
 
-def test_the_address_of_an_absolute_request_counts_before_its_host():
-    from nmt.serving.hosts import origin_form
+@pytest.mark.parametrize(
+    ("hosts", "allowed"),
+    [
+        (("", "localhost", "LocalHost:8765", "127.0.0.1:8765", "[::1]:80", "192.168.0.7", "mt.org"),
+         True),
+        (("evil.org", "evil.org:8765", "localhost.evil.org", "127.0.0.1.evil.org", "[x", "a b",
+          "::"), False),
+    ],
+)  # fmt: skip
+def test_names_of_this_machine_are_allowed_and_those_that_a_page_may_point_at_it_are_not(
+    hosts, allowed
+):
+    assert [is_allowed(host, ["mt.org"]) for host in hosts] == [allowed] * len(hosts)
 
+
+def test_the_address_of_an_absolute_request_counts_before_its_host():
     scope = {"path": "http://evil.org/health", "headers": [(b"host", b"localhost")]}
     changed = origin_form(scope)
     assert (changed["path"], changed["headers"]) == ("/health", [(b"host", b"evil.org")])
@@ -71,44 +72,39 @@ def test_the_address_of_an_absolute_request_counts_before_its_host():
     assert origin_form({"path": "/http://a", "headers": []})["path"] == "/http://a"
 
 
-def test_refused_requests_are_counted(client):
-    with client(["mt.org"]) as asking:
+def test_refused_requests_are_counted():
+    with client_of(Capitals(), host_names=["mt.org"]) as asking:
         assert asking.get("/health", headers={"Host": "evil.org"}).status_code == 403
-        assert asking.options("/translate").status_code == 405
+        refused = asking.options("/translate")
+        assert refused.status_code == 405
+        assert {*refused.headers["allow"].split(", ")} >= {"GET", "POST"}
         figures = asking.get("/metrics").text
     assert 'nmt_requests_total{route="/health",status="403"} 1.0' in figures
     assert 'nmt_requests_total{route="/translate",status="405"} 1.0' in figures
 
 
-def test_a_method_that_is_refused_names_those_that_are_not(client):
-    with client() as asking:
-        answer = asking.put("/translate")
-        assert answer.status_code == 405
-        assert set(answer.headers["allow"].split(", ")) >= {"GET", "POST"}
-
-
-def test_two_lengths_of_a_body_are_refused(client):
-    with client() as asking:
+def test_two_lengths_of_a_body_are_refused():
+    with client_of(Capitals()) as asking:
         headers = {"Transfer-Encoding": "chunked", "Content-Length": "2"}
         assert asking.post("/translate", content=b"{}", headers=headers).status_code == 400
 
 
-def test_every_answer_has_security_headers(client):
-    with client() as asking:
+def test_every_answer_has_security_headers():
+    with client_of(Capitals()) as asking:
         for path in ("/", "/docs", "/openapi.json", "/page.js", "/runs", "/nothing", "/explorer/x"):
             headers = asking.get(path).headers
             assert headers["x-content-type-options"] == "nosniff"
             assert "default-src" in headers["content-security-policy"]
 
 
-def test_the_figures_of_a_server_with_a_key_want_it(client):
-    with client(keys=Keys("k")) as asking:
+def test_the_figures_of_a_server_with_a_key_want_it():
+    with client_of(Capitals(), limits=Limits(Keys("k"))) as asking:
         assert asking.get("/metrics").status_code == 403
         assert asking.get("/metrics?api_key=k").status_code == 200
         header = {"Authorization": "Bearer k"}
         assert asking.get("/metrics", headers=header).status_code == 200
         assert asking.get("/health").status_code == 200
-    with client(keys=Keys("k"), open_metrics=True) as asking:
+    with client_of(Capitals(), limits=Limits(Keys("k"), open_metrics=True)) as asking:
         assert asking.get("/metrics").status_code == 200
         assert "security" not in asking.get("/openapi.json").json()["paths"]["/metrics"]["get"]
 
@@ -134,8 +130,6 @@ class Sender:
         return {"type": "http.request", "body": self.parts[self.sent - 1], "more_body": has_more}
 
     def read(self, max_bytes=bodies.MAX_BODY_BYTES, **limits):
-        from starlette.requests import Request
-
         request = Request(self.scope, self.receive)
         return asyncio.run(bodies.read(request, Limits(**limits), self.keyless, max_bytes))
 
@@ -150,6 +144,24 @@ def test_a_key_may_be_in_the_header_the_query_or_the_body():
         Sender([json.dumps(ASKED).encode()], query=b"api_key=k"),
     ):
         assert sender.read(keys=Keys("k"))["q"] == "um"
+
+
+@pytest.mark.parametrize("key", [None, "", ["a"], {"a": 1}, "\ud800", 0])
+def test_no_other_key_will_do(key):
+    with pytest.raises(RefusedError, match="API key"):
+        Sender([json.dumps(ASKED | {"api_key": key}).encode()]).read(keys=Keys("a"))
+
+
+def test_texts_have_a_number_and_a_number_of_characters():
+    small = Limits(max_chars=5)
+    small.check_texts(["日本語", "ab"])
+    for texts, said in (
+        (["日本語", "abc"], "6 characters; send at most 5"),
+        ([""] * 501, "501 texts"),
+    ):
+        with pytest.raises(RefusedError, match=said) as refusal:
+            small.check_texts(texts)
+        assert refusal.value.status == 413
 
 
 def test_a_client_without_the_key_takes_no_memory():
@@ -247,9 +259,8 @@ def test_a_form_without_a_sensible_boundary_is_refused(boundary):
 # ---- Beginning and end ----
 
 
-def test_what_is_not_done_in_time_is_answered_503(capitals):
-    service = Service(Models([capitals()]), Limits())
-    app = application(service)
+def test_what_is_not_done_in_time_is_answered_503():
+    app = client_of(Capitals()).app
     scope = {
         "type": "http", "method": "POST", "path": "/translate", "query_string": b"", "headers": [],
         "server": ("localhost", 80), "client": ("127.0.0.1", 1), "scheme": "http",
@@ -263,14 +274,14 @@ def test_what_is_not_done_in_time_is_answered_503(capitals):
         await asyncio.sleep(60)
 
     async def request():
-        asyncio.get_running_loop().call_later(0.1, service.end)
+        asyncio.get_running_loop().call_later(0.1, app.service.end)
         await app(scope, receive, send)
 
     asyncio.run(request())
     assert [message.get("status") for message in sent] == [503, None]
     assert b"try again later" in sent[1]["body"]
-    assert b'route="/translate",status="503"' in service.metrics.text()
-    assert not service.requests
+    assert b'route="/translate",status="503"' in app.service.metrics.text()
+    assert not app.service.requests
 
 
 def test_partial_texts_that_nobody_reads_take_no_memory():
@@ -286,10 +297,10 @@ def test_partial_texts_that_nobody_reads_take_no_memory():
     assert (last, sentence) == (("partial", {"text": "9999"}), ("sentence", {}))
 
 
-def test_every_search_that_a_route_may_ask_for_is_warm(capitals):
+def test_every_search_that_a_route_may_ask_for_is_warm():
     queries = []
 
-    class Recorded(capitals):
+    class Recorded(Capitals):
         def translate(self, query, items):
             queries.append(query)
             return super().translate(query, items)

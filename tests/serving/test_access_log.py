@@ -3,24 +3,20 @@
 import json
 
 import pytest
-from starlette.testclient import TestClient
+from clients import ASKED, Capitals, client_of
 
 from nmt import messages
 from nmt.messages import Style
-from nmt.serving.app import application
 from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
-from nmt.serving.models import Models
-from nmt.serving.service import Service
 
-ASKED = {"q": "segredo", "source": "pt", "target": "en", "api_key": "k"}
+SECRET = ASKED | {"q": "segredo", "api_key": "k"}
 
 
 @pytest.fixture
-def client(capitals):
-    service = Service(Models([capitals()]), Limits(keys=Keys("k")))
-    with TestClient(application(service)) as test_client:
-        yield test_client
+def client():
+    with client_of(Capitals(), limits=Limits(Keys("k"))) as client:
+        yield client
 
 
 @pytest.fixture
@@ -32,7 +28,7 @@ def lines(capsys):
 
 
 def test_a_request_is_a_line_without_its_text_and_key(client, lines):
-    answer = client.get("/translate", params=ASKED, headers={"X-Request-ID": "a-7"})
+    answer = client.get("/translate", params=SECRET, headers={"X-Request-ID": "a-7"})
     assert answer.headers["X-Request-ID"] == "a-7"
     client.get("/download_file/0123456789/segredo.txt")
     client.get("/segredo")

@@ -5,13 +5,10 @@ The requests are those of WeblateOrg/weblate (machinery/deepl.py), mastodon/mast
 """
 
 import pytest
-from starlette.testclient import TestClient
+from clients import Capitals, WithoutDigits, client_of
 
-from nmt.serving.app import application
 from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
-from nmt.serving.models import Models
-from nmt.serving.service import Service
 
 WEBLATE = {
     "text": ['O gato <x id="7"></x> dorme.', "um &lt; dois\nA <b>casa</b>."],
@@ -24,11 +21,11 @@ WEBLATE = {
 
 
 @pytest.fixture(scope="module")
-def client(capitals):
-    service = Service(Models([capitals(), capitals("de", "en")]), Limits(keys=Keys("k:fx")))
-    with TestClient(application(service)) as test_client:
-        test_client.headers["Authorization"] = "DeepL-Auth-Key k:fx"
-        yield test_client
+def client():
+    headers = {"Authorization": "DeepL-Auth-Key k:fx"}
+    runs = Capitals(), Capitals("de", "en")
+    with client_of(*runs, limits=Limits(Keys("k:fx")), headers=headers) as client:
+        yield client
 
 
 def texts_of(answer):
@@ -127,9 +124,8 @@ def test_what_is_not_supported_is_refused(client, asked, message):
     assert message is None or message in answer.json()["message"]
 
 
-def test_lost_numbers_are_in_the_warnings(without_digits):
-    service = Service(Models([without_digits()]), Limits())
-    with TestClient(application(service)) as client:
+def test_lost_numbers_are_in_the_warnings():
+    with client_of(WithoutDigits()) as client:
         for kind in ("", "html", "xml"):
             asked = {"text": ["O gato 47."], "source_lang": "PT", "target_lang": "EN"}
             asked["tag_handling"] = kind

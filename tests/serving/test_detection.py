@@ -3,21 +3,17 @@
 import threading
 
 import pytest
-from starlette.testclient import TestClient
+from clients import ASKED, Capitals, client_of
 
 from nmt.corpus import line_languages
-from nmt.serving.app import application
 from nmt.serving.detection import Detector
-from nmt.serving.limits import Limits
-from nmt.serving.models import Direction, Models, directions_of
-from nmt.serving.service import Service
+from nmt.serving.models import Direction, directions_of
 
 
 @pytest.fixture(scope="module")
-def client(capitals):
-    runs = [capitals("pt", "en"), capitals("en", "pt-BR"), capitals("de", "en")]
-    with TestClient(application(Service(Models(runs), Limits()))) as test_client:
-        yield test_client
+def client():
+    with client_of(Capitals(), Capitals("en", "pt-BR"), Capitals("de", "en")) as client:
+        yield client
 
 
 def kinds(warnings):
@@ -43,8 +39,8 @@ def test_the_target_language_is_recognized_as_well_as_the_source(text, code):
 @pytest.mark.parametrize(
     "text",
     [
-        "Der Hund schläft im Haus.", "Le chat dort dans la maison.", "El gato duerme en la casa.",
-        "asdf qwer zxcv", "日本語です", "Привет, мир", "Jag bor i ett litet hus.", "4711 !", "",
+        "Der Hund schläft im Haus.", "El gato duerme en la casa.", "asdf qwer zxcv", "日本語です",
+        "4711 !", "",
     ],
 )  # fmt: skip
 def test_confidence_is_low_for_text_in_none_of_the_languages(text):
@@ -52,12 +48,11 @@ def test_confidence_is_low_for_text_in_none_of_the_languages(text):
     assert [detection.is_sure for detection in detections] == [False, False]
 
 
-def test_a_server_listens_before_languages_can_be_recognized(capitals, monkeypatch):
+def test_a_server_listens_before_languages_can_be_recognized(monkeypatch):
     loaded = threading.Event()
     monkeypatch.setattr(line_languages, "load_identifier", lambda: loaded.wait(60))
-    with TestClient(application(Service(Models([capitals()]), Limits()))) as starting:
-        asked = {"q": "um", "source": "pt", "target": "en"}
-        assert starting.post("/translate", json=asked).json()["translatedText"] == "UM"
+    with client_of(Capitals()) as starting:
+        assert starting.post("/translate", json=ASKED).json()["translatedText"] == "UM"
         assert starting.get("/health").json()["warm"] is False
         loaded.set()
 

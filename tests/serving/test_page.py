@@ -9,8 +9,6 @@ from nmt.corpus.formats import tmx
 from nmt.corpus.formats.format import Selection
 from nmt.text.languages import Pair
 
-pytestmark = pytest.mark.slow
-
 TEXT = "um dois três."
 MARKUP = "<img src=x onerror=alert(1)> & <b>um</b> \u202e"
 SECONDS = 30  # for an answer, on a busy machine

@@ -3,17 +3,19 @@
 import threading
 
 import pytest
-from starlette.testclient import TestClient
+from clients import ASKED, Capitals, client_of
 
 from nmt import UserError
-from nmt.serving.app import application
 from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
 from nmt.serving.models import Models
-from nmt.serving.service import Service
 
-ASKED = {"q": "um", "source": "pt", "target": "en"}
-KEY = {"Authorization": "Bearer k"}
+
+def locked(*runs, keys=None, can_reload=True, **options):
+    """Returns a client, which sends the key "k", of a server that reloads."""
+    limits = Limits(Keys("k") if keys is None else keys)
+    headers = {"Authorization": "Bearer k"}
+    return client_of(*runs, limits=limits, headers=headers, can_reload=can_reload, **options)
 
 
 def until(condition):
@@ -26,15 +28,14 @@ def until(condition):
     raise AssertionError("it has not come")
 
 
-def test_a_server_lives_before_its_runs_are_loaded_and_is_ready_after(capitals):
+def test_a_server_lives_before_its_runs_are_loaded_and_is_ready_after():
     begun = threading.Event()
 
     def load():
         assert begun.wait(60)
-        return Models([capitals()])
+        return Models([Capitals()])
 
-    service = Service(None, Limits(), load=load)
-    with TestClient(application(service)) as client:
+    with client_of(load=load) as client:
         assert client.get("/live").status_code == client.get("/").status_code == 200
         assert client.get("/health").json() == {"status": "ok", "warm": False}
         for answer in (client.get("/ready"), client.post("/translate", json=ASKED)):
@@ -42,26 +43,23 @@ def test_a_server_lives_before_its_runs_are_loaded_and_is_ready_after(capitals):
         begun.set()
         until(lambda: client.get("/ready").status_code == 200)
         assert client.post("/translate", json=ASKED).json()["translatedText"] == "UM"
-        service.is_ending = True
+        client.app.service.is_ending = True
         assert client.get("/ready").status_code == 503
         assert client.get("/live").status_code == 200
 
 
-def test_a_request_in_work_ends_on_the_run_that_it_began_with(capitals):
+def test_a_request_in_work_ends_on_the_run_that_it_began_with():
     begun, may_end = threading.Event(), threading.Event()
 
-    class Slow(capitals):
+    class Slow(Capitals):
         def translation(self, text):
             if text == "um":
                 begun.set()
                 assert may_end.wait(60)
             return text
 
-    loaded = [Slow(), capitals()]
-    service = Service(
-        None, Limits(Keys("k")), load=lambda: Models([loaded.pop(0)]), can_reload=True
-    )
-    with TestClient(application(service), headers=KEY) as client:
+    loaded = [Slow(), Capitals()]
+    with locked(load=lambda: Models([loaded.pop(0)])) as client:
         until(lambda: client.get("/ready").status_code == 200)
         answers = []
         thread = threading.Thread(
@@ -76,12 +74,11 @@ def test_a_request_in_work_ends_on_the_run_that_it_began_with(capitals):
         assert client.post("/translate", json=ASKED).json()["translatedText"] == "UM"
 
 
-def test_a_reload_that_fails_changes_nothing_and_is_a_line_and_a_figure(capitals, capsys):
+def test_a_reload_that_fails_changes_nothing_and_is_a_line_and_a_figure(capsys):
     def load():
         raise UserError("runs/mine: damaged")
 
-    service = Service(Models([capitals()]), Limits(Keys("k")), load=load, can_reload=True)
-    with TestClient(application(service), headers=KEY) as client:
+    with locked(Capitals(), load=load) as client:
         assert client.post("/reload").status_code == 500
         assert client.post("/translate", json=ASKED).json()["translatedText"] == "UM"
         figures = client.get("/metrics").text
@@ -97,8 +94,7 @@ def test_a_reload_that_fails_changes_nothing_and_is_a_line_and_a_figure(capitals
         (Keys("other"), True, "API key"),
     ],
 )
-def test_who_may_not_reload_is_refused(capitals, keys, can_reload, message):
-    service = Service(Models([capitals()]), Limits(keys), can_reload=can_reload)
-    with TestClient(application(service), headers=KEY) as client:
+def test_who_may_not_reload_is_refused(keys, can_reload, message):
+    with locked(Capitals(), keys=keys, can_reload=can_reload) as client:
         answer = client.post("/reload")
-        assert (answer.status_code, message in answer.text) == (403, True)
+    assert (answer.status_code, message in answer.text) == (403, True)

@@ -4,18 +4,15 @@ import concurrent.futures
 import re
 
 import pytest
-from starlette.testclient import TestClient
+from clients import Capitals, client_of
 
 from nmt import UserError
 from nmt.corpus.formats import tmx
 from nmt.corpus.formats.format import Selection
 from nmt.corpus.pair_files import new_pairs
-from nmt.serving.app import application
 from nmt.serving.errors import RefusedError
 from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
-from nmt.serving.models import Models
-from nmt.serving.service import Service
 from nmt.serving.suggestions import Suggestion, SuggestionFile
 from nmt.text.languages import Pair
 
@@ -37,15 +34,13 @@ def stored(path):
 
 
 @pytest.fixture
-def client(capitals, stored, tmp_path):
+def client(stored, tmp_path):
     """A client of a server that takes suggestions, with the key "mobile"."""
     keys = tmp_path / "keys.txt"
     keys.write_text("mobile k-1\n")
-    models = Models([capitals("pt", "en"), capitals("en", "pt")])
-    service = Service(models, Limits(Keys(path=keys), max_chars=50), suggestions=stored)
-    headers = {"Authorization": "Bearer k-1"}
-    app = application(service)
-    with TestClient(app, base_url="http://localhost", headers=headers) as client:
+    limits, headers = Limits(Keys(path=keys), max_chars=50), {"Authorization": "Bearer k-1"}
+    runs = Capitals(), Capitals("en", "pt")
+    with client_of(*runs, limits=limits, headers=headers, suggestions=stored) as client:
         yield client
 
 

@@ -3,18 +3,16 @@
 import time
 
 import pytest
-from starlette.testclient import TestClient
+from clients import ASKED, Capitals, client_of
 
 from nmt.decoding.search_options import Sampling
-from nmt.serving.app import application
 from nmt.serving.batching import Item
 from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
 from nmt.serving.models import Models, Query, Result
-from nmt.serving.service import Service
 from nmt.serving.translation_cache import TranslationCache
 
-ASKED = {"q": ["um", "dois", "um"], "source": "pt", "target": "en"}
+THREE = ASKED | {"q": ["um", "dois", "um"]}
 
 
 def translated(run):
@@ -27,48 +25,48 @@ def warm(client):
         time.sleep(0.01)
 
 
-def test_a_text_is_translated_once_for_all_apis_until_a_reload(capitals):
-    run, other = capitals(), capitals()
-    limits = Limits(Keys("k"))
-    service = Service(
-        Models([run]), limits, load=lambda: Models([other]), can_reload=True, cached_texts=100
-    )
-    with TestClient(application(service), headers={"Authorization": "Bearer k"}) as client:
+def test_a_text_is_translated_once_for_all_apis_until_a_reload():
+    run, other = Capitals(), Capitals()
+    with client_of(
+        run, limits=Limits(Keys("k")), headers={"Authorization": "Bearer k"},
+        load=lambda: Models([other]), can_reload=True, cached_texts=100,
+    ) as client:  # fmt: skip
+        cache = client.app.service.cache
         warm(client)
         before = translated(run)
         for _ in range(3):
-            answer = client.post("/translate", json=ASKED).json()["translatedText"]
+            answer = client.post("/translate", json=THREE).json()["translatedText"]
             assert answer == ["UM", "DOIS", "UM"]
         deepl = {"text": ["um"], "source_lang": "PT", "target_lang": "EN"}
         assert client.post("/v2/translate", json=deepl).json()["translations"][0]["text"] == "UM"
         assert translated(run) == before + 2
-        client.post("/translate", json=ASKED | {"q": "um", "alternatives": 1})
+        client.post("/translate", json=THREE | {"q": "um", "alternatives": 1})
         client.post("/n-best", json={"text": "um", "target": "en", "glossary": {"um": "a"}})
         client.post("/n-best", json={"text": "um", "target": "en"})
         assert translated(run) == before + 5
         figures = client.get("/metrics").text
         assert 'nmt_cache_texts_total{result="hit"} 8.0' in figures
         assert 'nmt_cache_texts_total{result="miss"} 5.0' in figures
-        assert len(service.cache) == 5
+        assert len(cache) == 5
         assert client.post("/reload").status_code == 200
-        assert len(service.cache) == 0
+        assert len(cache) == 0
         before = translated(other)
-        client.post("/translate", json=ASKED)
+        client.post("/translate", json=THREE)
         assert translated(other) == before + 2
 
 
-def test_without_a_cache_nothing_is_kept(capitals):
-    run = capitals()
-    with TestClient(application(Service(Models([run]), Limits()))) as client:
+def test_without_a_cache_nothing_is_kept():
+    run = Capitals()
+    with client_of(run) as client:
         warm(client)
         before = translated(run)
-        client.post("/translate", json=ASKED)
-        client.post("/translate", json=ASKED)
+        client.post("/translate", json=THREE)
+        client.post("/translate", json=THREE)
         assert translated(run) == before + 6
 
 
-def test_what_was_asked_for_longest_ago_goes_first(capitals):
-    query = Query(capitals(), capitals().directions[0])
+def test_what_was_asked_for_longest_ago_goes_first():
+    query = Query(Capitals(), Capitals().directions[0])
     cache = TranslationCache(2)
     for text in ("a", "b"):
         cache.put(query, Item(text), [Result(text, None)])
@@ -81,8 +79,8 @@ def test_what_was_asked_for_longest_ago_goes_first(capitals):
 
 
 @pytest.mark.parametrize("length", [1, 40, 1000])
-def test_the_characters_of_all_entries_have_a_limit(capitals, length):
-    query = Query(capitals(), capitals().directions[0])
+def test_the_characters_of_all_entries_have_a_limit(length):
+    query = Query(Capitals(), Capitals().directions[0])
     cache = TranslationCache(1000, max_characters=100)
     for number in range(100):
         cache.put(query, Item(f"{number}"), [Result("x" * length, None)])
