@@ -10,7 +10,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -121,6 +120,24 @@ def call(*arguments):
     return run_demo.main([str(argument) for argument in arguments])
 
 
+def refused(capsys, *command):
+    """Runs a command that ends in one line on what the user can mend. Returns the line."""
+    capsys.readouterr()
+    assert call(*command) == 2
+    said = capsys.readouterr().err
+    assert "Traceback" not in said
+    (line,) = (line for line in said.splitlines() if "run_demo.py: " in line)
+    return line
+
+
+def change_parameters(run, **values):
+    """Changes values in the params.json of a run. Returns those that it had."""
+    path = run / "params.json"
+    saved = json.loads(path.read_text())
+    path.write_text(json.dumps(saved | values))
+    return saved
+
+
 # ---- Processes: as a user starts them, and none outlives its test ----
 
 ROUNDING = {"TF_ENABLE_ONEDNN_OPTS": "0"}  # where numbers must be those of this process
@@ -224,6 +241,12 @@ def small_transformer(seed=2, **options):
         model = network_of(variant, **sizes)
     model.build(((None, None), (None, None)))
     return randomized(model, seed)
+
+
+def network_for(tokenizer, **options):
+    """Returns a Transformer of random weights for a Tokenizer; see `small_transformer`."""
+    sizes = tokenizer.vocab_size, tokenizer.target.vocab_size
+    return small_transformer(input_vocab_size=sizes[0], target_vocab_size=sizes[1], **options)
 
 
 @functools.cache
@@ -340,25 +363,6 @@ def tiny_training(parts=1, **changes):
     sizes = dict(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=10)
     options = Options.of(given=sizes | dict(vocab_size=20) | changes)
     return run_demo.Training(options, options.vocab_size, tf.distribute.get_strategy(), parts)
-
-
-class Untrained(run_demo.Training):
-    """A Training without a network, which takes seconds to build; it ends before its first step."""
-
-    def __init__(self, options, *_):
-        self.options = options
-        self.transformer = SimpleNamespace(count_params=lambda: 0)
-        self.checkpoint, self.epochs = None, UntrainedEpochs(self)
-
-
-class UntrainedEpochs:
-    """The epochs of an Untrained training."""
-
-    def __init__(self, training):
-        self.training, self.times = training, SimpleNamespace()
-
-    def fit(self, *_):
-        raise KeyboardInterrupt
 
 
 def pretend_epoch(epochs, *_):

@@ -18,6 +18,8 @@ from nmt.serving.models import Direction, Models, ServedModel
 from nmt.serving.service import Service
 from nmt.text.glossary import read_glossary
 
+pytestmark = pytest.mark.usefixtures("cold")
+
 LINES = [  # the first of each is one sentence
     "um dois três.",
     "um 48213 dois.",
@@ -28,6 +30,7 @@ LINES = [  # the first of each is one sentence
     "Um 48213 dois. Três {name}. Dois.",
 ]
 SINGLE = LINES[:-1]
+OTHER_SEARCHES = [(CTRANSLATE2, 1), (TENSORFLOW, 3)]
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +41,11 @@ def glossary(tmp_path_factory):
 
 @pytest.fixture(
     scope="module",
-    params=[(engine, beam) for engine in (CTRANSLATE2, TENSORFLOW) for beam in (1, 3)],
+    params=[
+        (CTRANSLATE2, 3),
+        (TENSORFLOW, 1),
+        *(pytest.param(param, marks=pytest.mark.slow) for param in OTHER_SEARCHES),
+    ],
     ids=lambda param: "{}, beam {}".format(*param),
 )
 def translate(request, finished, glossary):

@@ -10,9 +10,11 @@ import sys
 import tomllib
 
 import pytest
-from helpers import ROOT, run_process, sentences, write_tsv
+from helpers import ROOT, pretend_epoch, run_process, sentences, write_tsv
 
 import nmt
+from nmt.results.validation import Validator
+from nmt.training.loop import Epochs
 
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
 SETUPTOOLS = SETTINGS["tool"]["setuptools"]
@@ -114,12 +116,15 @@ def test_the_package_is_imported_at_once_and_changes_nothing(host):
         "assert 'tensorflow' not in sys.modules\n"
         "nmt.train\n"
         "assert 'tensorflow' in sys.modules\n"
+        "import matplotlib, run_demo\n"
+        "assert matplotlib.rcParams._get_backend_or_none() is None\n"
         "assert state() == before\n"
         "import params\n",
     )
     assert (done.stdout, done.stderr) == ("", "the params.py of the host\n")
 
 
+@pytest.mark.slow
 def test_every_module_is_imported_beside_modules_of_the_same_names(host):
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in MODULES]
     done = call_as_host(host, f"for name in {names}: __import__(name)")
@@ -173,7 +178,10 @@ def test_mistakes_of_an_application_are_user_errors(tmp_path):
     assert not run.exists()
 
 
-def test_an_application_trains_resumes_and_scores_without_output(tmp_path, capfd):
+@pytest.mark.usefixtures("eagerly")
+def test_an_application_trains_resumes_and_scores_without_output(tmp_path, capfd, monkeypatch):
+    monkeypatch.setattr(Epochs, "train_epoch", pretend_epoch)
+    monkeypatch.setattr(Validator, "translations_of", lambda *_: [])
     corpus = write_tsv(tmp_path / "numbers.tsv", sentences(300))
     sizes = dict(num_layers=1, d_model=16, dff=32, num_heads=2, vocab_size=320, batch_size=64)
     before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]

@@ -16,15 +16,16 @@ from helpers import (
     TINY,
     as_dataset,
     call,
+    change_parameters,
+    refused,
     sentences,
     source_of,
     tiny_training,
     write_tsv,
 )
 
-import params
 import run_demo
-from nmt import Interrupted, UserError
+from nmt import UserError
 from nmt.cli import session
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora, files
@@ -32,11 +33,10 @@ from nmt.network.factory import build_transformer
 from nmt.options import Options
 from nmt.results import evaluation
 from nmt.results.validation import Validator
-from nmt.runs import parameters, run_tokenizer
+from nmt.runs import run_tokenizer
 from nmt.runs.folder import Run
 from nmt.runs.lock import LOCK, LockedRun
 from nmt.training import checkpoints, devices
-from nmt.training.loop import Epochs
 
 
 @pytest.fixture(autouse=True)
@@ -50,15 +50,6 @@ def _few_graphs(request):
 def run(finished, tmp_path):
     """A copy of a finished run, to be damaged."""
     return shutil.copytree(finished / "run", tmp_path / "run")
-
-
-def refused(capsys, *command):
-    """Returns the line with which a command ends, and checks that it is the only one."""
-    assert call(*command) == 2
-    said = capsys.readouterr().err
-    assert "Traceback" not in said
-    (line,) = (line for line in said.splitlines() if "run_demo.py: " in line)
-    return line
 
 
 def other_tokenizer():
@@ -75,25 +66,9 @@ def test_a_tokenizer_that_is_not_the_runs_is_one_line(run, capsys, content):
     assert "tokenizer.model: not the SentencePiece model that the run was trained with" in line
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("dff", 0, "dff: 0 is less than 1"),
-        ("decoder_layers", -1, "decoder_layers: -1 is less than 0"),
-        ("num_layers", 10**30, "num_layers: 1000000000"),
-        ("buffer_size", 2**31, "buffer_size: 2147483648 is more than 2147483647"),
-        ("num_heads", "8", "num_heads is '8', not of type int"),
-        ("pre_norm", 1, "pre_norm is 1, not of type bool"),
-        ("schedule", "steep", "schedule: 'steep' is not one of inverse-sqrt, cosine"),
-        ("dropout_rate", None, "dropout_rate is None, not of type float"),
-        ("corpus", [], "corpus names neither a data set nor files"),
-        ("corpus", {}, "corpus names neither a data set nor files"),
-    ],
-)
-def test_a_parameter_that_no_flag_could_give_is_named(run, capsys, name, value, message):
-    saved = json.loads((run / "params.json").read_text())
-    (run / "params.json").write_text(json.dumps({**saved, name: value, "more": "ignored"}))
-    assert message in refused(capsys, "evaluate", "--run", run)
+def test_a_parameter_that_no_flag_could_give_is_named(run, capsys):
+    change_parameters(run, pre_norm=1, more="ignored")
+    assert "pre_norm is 1, not of type bool" in refused(capsys, "evaluate", "--run", run)
 
 
 @pytest.mark.parametrize("content", ["{}", "[3]", '[{"epoch": 1}]'])
@@ -112,8 +87,7 @@ def test_a_link_out_of_the_run_folder_is_not_followed(run, tmp_path, capsys, nam
     outside.write_text("precious")
     shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
     path.symlink_to(outside)
-    command = ["--dataset", run.parent / "numbers.tsv", "--run", run, *TINY]
-    shutil.copy(json.loads((run / "params.json").read_text())["corpus"]["dataset"], command[1])
+    command = tiny(run, "--run", run)
     for given in (command, ["plot", "schedule", "--run", run]):
         assert f"{path}: leads out of the run folder" in refused(capsys, *given)
     assert outside.read_text() == "precious"
@@ -145,10 +119,11 @@ def test_tensorflows_list_of_checkpoints_removes_nothing_elsewhere(tmp_path):
 
 
 def test_a_network_that_memory_cannot_hold_is_refused_before_it_is_made(run, tmp_path, capsys):
-    corpus = json.loads((run / "params.json").read_text())["corpus"]["dataset"]
     sizes = ["--d-model", 65536, "--dff", 1_000_000, "--num-layers", 200]
-    line = refused(capsys, "--dataset", corpus, "--run", tmp_path / "new", *sizes)
+    line = refused(capsys, *tiny(run, "--run", tmp_path / "new", *sizes))
     assert "GiB at least, and this machine has" in line
+    change_parameters(run, d_model=65_536, num_layers=200)
+    assert "a network of these sizes takes" in refused(capsys, "translate", "--run", run, "um")
 
 
 def test_memory_must_hold_the_weights_of_encoder_and_decoder(monkeypatch):
@@ -178,12 +153,6 @@ def test_a_training_text_without_words_is_reported(tmp_path, capsys):
     files = ["--train", tmp_path / "a.tsv", "--valid", held, "--test", held]
     line = refused(capsys, *files, "--run", tmp_path / "run")
     assert "the training text holds no words" in line
-
-
-def test_every_default_and_preset_is_a_value_that_a_flag_takes():
-    defaults = params.values()
-    for preset in params.PRESETS.values():
-        assert parameters.error_in_options({**defaults, **preset.values}) is None
 
 
 # ---- Folders and files that are not the program's ----
@@ -248,11 +217,8 @@ def test_an_export_follows_no_link_out_of_the_run_folder(run, tmp_path, capsys, 
 
 
 def test_a_changed_corpus_is_not_scored(run, tmp_path, capsys):
-    saved = json.loads((run / "params.json").read_text())
-    tsv = tmp_path / "numbers.tsv"
-    shutil.copy(saved["corpus"]["dataset"], tsv)
-    saved["corpus"]["dataset"] = str(tsv)
-    (run / "params.json").write_text(json.dumps(saved))
+    tsv = shutil.copy(tiny(run)[1], tmp_path / "numbers.tsv")
+    change_parameters(run, corpus={"dataset": str(tsv)})
     scores = (run / "scores.json").read_text()
     assert call("evaluate", "--run", run, "--against", run) == 0
     tsv.write_text("um nove.\tone nine.\n" + tsv.read_text())  # other pairs are held out now
@@ -284,8 +250,7 @@ def test_runs_of_different_test_splits_are_not_compared(run, tmp_path, capsys):
 
 
 def test_the_test_split_of_a_data_set_has_not_moved(run, tmp_path, capsys):
-    saved = json.loads((run / "params.json").read_text())
-    (run / "params.json").write_text(json.dumps(saved | {"corpus": {"dataset": "bundled"}}))
+    change_parameters(run, corpus={"dataset": "bundled"})
     pairs = write_tsv(tmp_path / "more.tsv", sentences(30, seed=4))
     line = refused(capsys, "evaluate", "--run", run, "--test", pairs)
     assert "--test: the test split is that of bundled; leave it out" in line
@@ -347,14 +312,11 @@ def test_scores_that_cannot_be_written_are_printed(run, capsys, monkeypatch):
     assert "read-only" in said.err
 
 
+@pytest.mark.usefixtures("untrained")
 def test_an_interrupt_prints_the_command_that_resumes(run, capsys, monkeypatch, tmp_path):
-    def interrupted(*_):
-        raise Interrupted(2)
-
     small = run_demo.load_corpus(source_of({"dataset": tiny(run)[1]}), 1)._replace(name="bundled")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(session, "load_corpus", lambda *_, **__: small)  # no network: it fell back
-    monkeypatch.setattr(Epochs, "fit", interrupted)
     assert call(*TINY) == 130
     command = f"python run_demo.py {' '.join(TINY)} --dataset bundled"
     assert f"to resume it: {command}\n" in capsys.readouterr().err
@@ -402,33 +364,13 @@ def test_a_run_killed_in_each_validation_and_given_more_epochs_ends_as_if_never_
 
 
 def test_a_run_keeps_the_step_that_it_began_with_where_a_gpu_comes_or_goes(
-    run, monkeypatch, capsys
+    run, monkeypatch, capsys, untrained
 ):
-    def stop(epochs, *_):
-        training = epochs.training
-        raise UserError(f"xla is {training.options.xla}")
-
-    monkeypatch.setattr(Epochs, "fit", stop)
     monkeypatch.setattr(devices, "gpus", lambda: devices.SeenGpus(["a GPU"], ""))
     strategy = tf.distribute.get_strategy()
     monkeypatch.setattr(devices, "configure", lambda *_: devices.Devices(strategy, 1))
-    command = ["--dataset", tiny(run)[1], *LEARNING, "--run", run]
-    assert "xla is off" in refused(capsys, *command)  # begun without one
-    assert "xla is 'off' there, 'on' here" in refused(capsys, *command, "--xla", "on")
-    assert "xla is on" in refused(capsys, *command[:-1], run.parent / "new")
-
-
-@pytest.mark.parametrize("wrong", [{"parts": "x"}, {"parts": 10**9}, {"xla": [[]]}, []])
-def test_a_damaged_geometry_of_a_run_is_one_line(run, capsys, wrong):
-    saved = json.loads((run / "params.json").read_text())
-    (run / "params.json").write_text(json.dumps({**saved, **wrong} if wrong else []))
-    command = ["--dataset", saved["corpus"]["dataset"], *LEARNING, "--run", run]
-    line = refused(capsys, *command)
-    assert "params.json: " in line
-
-
-def test_a_run_too_large_for_memory_is_one_line(run, capsys):
-    path = run / "params.json"
-    saved = json.loads(path.read_text())
-    path.write_text(json.dumps(saved | {"d_model": 65_536, "num_layers": 200}))
-    assert "a network of these sizes takes" in refused(capsys, "translate", "--run", run, "um")
+    command = ["--dataset", tiny(run)[1], *LEARNING, "--run"]
+    assert call(*command, run) == 130
+    assert "xla is 'off' there, 'on' here" in refused(capsys, *command, run, "--xla", "on")
+    assert call(*command, run.parent / "new") == 130
+    assert [options.xla for options, *_ in untrained] == ["off", "on"]  # begun without one, and now

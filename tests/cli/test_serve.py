@@ -46,24 +46,18 @@ def test_languages_are_named_where_the_files_do_not(runs):
     ("flags", "message"),
     [
         (["--run", "a"], "a: the languages of its text are unknown; name them"),
-        (["--run", "a", "--languages", "en"], "write SOURCE-TARGET"),
         (["--run", "a", "--languages", "EN-de"], "write SOURCE-TARGET"),
         (["--run", "a", "--run", "b", "--languages", "en-de"], "1 times for 2 runs"),
         (["--run", "pt-en", "--run", "en-pt", "--glossary", "GLOSSARY"], "serve one direction"),
-        (["--run", "pt-en", "--no-protect", "--protect", "x"], "--no-protect contradicts"),
         (["--run", "pt-en", "--protect", "("], "--protect"),
         (["--run", "pt-en", "--api-key", "a b"], "printable ASCII"),
         (["--run", "pt-en", "--run", "./pt-en"], "/pt-en is given 2 times; give each run once"),
-        (
-            ["--run", "a", "--run", "b/a", "--languages", "en-de", "--languages", "de-en"],
-            "--run: 2 folders of the name a; serve one of them",
-        ),
-        (
-            ["--run", "a", "--run", "b", "--languages", "en-de", "--languages", "en-de,fr"],
-            "--run: 2 runs for en-de; serve one of them",
-        ),
+        (["--run", "pt-en", "--run", "b/pt-en", "--languages", "en-de", "--languages", "de-en"],
+         "--run: 2 folders of the name pt-en; serve one of them"),
+        (["--run", "a", "--run", "b", "--languages", "en-de", "--languages", "en-de,fr"],
+         "--run: 2 runs for en-de; serve one of them"),
     ],
-)
+)  # fmt: skip
 def test_flags_that_cannot_be_served_are_refused(runs, tmp_path, flags, message):
     glossary = tmp_path / "terms.tsv"
     glossary.write_text("um\tone\n")

@@ -10,16 +10,14 @@ from types import SimpleNamespace
 import pytest
 from helpers import (
     TINY,
-    Untrained,
-    UntrainedEpochs,
     as_dataset,
     call,
+    refused,
     sentences,
     source_of,
     write_tsv,
 )
 
-import run_demo
 from nmt.cli import flags, main, train_corpus, train_messages, train_options
 from nmt.corpus import bleu_tokenizer, corpora, files
 from nmt.corpus.source import CorpusSource
@@ -43,20 +41,21 @@ def test_a_flag_that_is_equal_in_effect_is_no_difference_between_runs(finished):
     assert differences(saved, claimed) == {"num_layers": "num_layers is 1 there, 2 here"}
 
 
-def test_held_out_pairs_with_tabs_are_written_as_two_columns(tmp_path):
-    pairs = as_dataset([("um\tdois", "one\ttwo")])
+@pytest.mark.parametrize(
+    ("pair", "source", "written"),
+    [
+        (("um\tdois", "one\ttwo"), {"train": ["a.pt", "a.en"]}, "um dois\tone two\n"),
+        (("one", "um"), {"train": ["a.tsv"], "reverse": True}, "um\tone\n"),
+    ],
+    ids=["tabs", "reversed"],
+)
+def test_held_out_pairs_are_written_as_two_columns_in_the_order_of_the_files(
+    pair, source, written, tmp_path
+):
+    pairs = as_dataset([pair])
     corpus = SimpleNamespace(validation=pairs, test=pairs)
-    train_corpus.write_held_out(Run(tmp_path), corpus, source_of({"train": ["a.pt", "a.en"]}))
-    assert (tmp_path / "held-out-test.tsv").read_text() == "um dois\tone two\n"
-
-
-def test_held_out_pairs_of_a_reversed_run_stand_as_in_its_files(tmp_path):
-    pairs = as_dataset([("one", "um")])
-    corpus = SimpleNamespace(validation=pairs, test=pairs)
-    train_corpus.write_held_out(
-        Run(tmp_path), corpus, source_of({"train": ["a.tsv"], "reverse": True})
-    )
-    assert (tmp_path / "held-out-test.tsv").read_text() == "um\tone\n"
+    train_corpus.write_held_out(Run(tmp_path), corpus, source_of(source))
+    assert (tmp_path / "held-out-test.tsv").read_text() == written
 
 
 def test_the_preset_for_a_number_of_pairs_is_suggested(capsys):
@@ -77,6 +76,7 @@ def follow(command, advice):
     return [word for pair in values.items() for word in pair]
 
 
+@pytest.mark.usefixtures("untrained")
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("pairs", "flags", "first_advice"),
@@ -88,9 +88,8 @@ def follow(command, advice):
     ],
 )
 def test_each_advice_on_the_number_of_steps_ends_in_enough_steps(
-    tmp_path, capsys, monkeypatch, pairs, flags, first_advice
+    tmp_path, capsys, pairs, flags, first_advice
 ):
-    monkeypatch.setattr(run_demo, "Training", Untrained)
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(pairs))
     to_try, advised = [["--dataset", str(tsv), *TINY[:-2], *flags.split()]], []
     while to_try:
@@ -109,25 +108,17 @@ def test_each_advice_on_the_number_of_steps_ends_in_enough_steps(
 def test_repeated_pairs_are_found_by_the_command_that_is_named(tmp_path, capsys):
     pairs = sentences(9)
     train, test = write_tsv(tmp_path / "a b.tsv", pairs), write_tsv(tmp_path / "t.tsv", pairs[:2])
+    for side, lines in zip("ab", zip(*pairs, strict=True), strict=True):
+        (tmp_path / f"x.{side}").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    both = [str(tmp_path / f"x.{side}") for side in "ab"]
     source = {"train": [f"{train}:2"], "test": [str(test)], "languages": ["pt", "en"]}
-    text = train_messages.how_to_find_repeated(source_of(source))
-    command = shlex.split(text.removeprefix(" To find them: python run_demo.py "))
-    assert call(*command) == 0
-    assert re.search(r"test:\s+2 ", capsys.readouterr().out)
+    for content, number in ((source, 2), ({"train": both, "valid": both, "test": both}, 9)):
+        text = train_messages.how_to_find_repeated(source_of(content))
+        assert call(*shlex.split(text.removeprefix(" To find them: python run_demo.py "))) == 0
+        assert re.search(rf"test:\s+{number} ", capsys.readouterr().out)
     several = source | {"train": [str(train), str(test)]}
     for other in ({"dataset": "bundled"}, {"train": [str(train)]}, several):
         assert train_messages.how_to_find_repeated(source_of(other)) == ""
-
-
-def test_the_command_that_finds_repeated_pairs_names_one_held_out_text(tmp_path, capsys):
-    for side, lines in zip("ab", zip(*sentences(9), strict=True), strict=True):
-        (tmp_path / f"x.{side}").write_text("\n".join(lines) + "\n", encoding="utf-8")
-    both = [str(tmp_path / f"x.{side}") for side in "ab"]
-    text = train_messages.how_to_find_repeated(
-        source_of({"train": both, "valid": both, "test": both})
-    )
-    assert call(*shlex.split(text.removeprefix(" To find them: python run_demo.py "))) == 0
-    assert re.search(r"test:\s+9 ", capsys.readouterr().out)
 
 
 def test_a_sentence_that_can_be_explored_is_suggested(tmp_path, capsys):
@@ -138,6 +129,7 @@ def test_a_sentence_that_can_be_explored_is_suggested(tmp_path, capsys):
     assert "explore" not in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("untrained")
 @pytest.mark.parametrize(
     ("more", "suggested"),
     [
@@ -150,27 +142,10 @@ def test_a_preset_is_suggested_only_where_nothing_was_chosen(
     more, suggested, tmp_path, monkeypatch, capsys
 ):
     monkeypatch.setattr(train_messages, "suggest_preset", lambda pairs: print(f"{pairs} pairs"))
-    monkeypatch.setattr(run_demo, "Training", Untrained)
     tsv = write_tsv(tmp_path / "n.tsv", sentences(100))
     assert call("--dataset", tsv, "--run", tmp_path / "run", "--max-length", "12", *more) == 130
     said = capsys.readouterr()
     assert ("96 pairs" in said.out) is suggested
-
-
-@pytest.mark.slow
-def test_a_length_that_keeps_most_pairs_is_suggested_where_many_are_dropped(
-    tmp_path, monkeypatch, capsys
-):
-    monkeypatch.setattr(run_demo, "Training", Untrained)
-    pairs = [("um " * n, "one") for n in range(1, 101)] * 2
-    tsv = write_tsv(tmp_path / "n.tsv", pairs)
-    for run, length in (("short", "40"), ("long", "300")):
-        flags = ["--run", tmp_path / run, "--max-length", length, *TINY]
-        assert call("--dataset", tsv, *flags) == 130
-    short, long = capsys.readouterr().err.split("Run folder: ")[1:]
-    assert ", and --max-length " in short
-    assert "would keep 98%" in short
-    assert "dropped for more than 300 tokens: 0 (0.0%). " in long
 
 
 def test_a_run_says_what_it_trains_for_how_long_and_what_follows(capsys):
@@ -200,6 +175,7 @@ def test_a_run_says_what_it_trains_for_how_long_and_what_follows(capsys):
     assert announced() == "Training is finished: scoring 9 test lines.\n"
 
 
+@pytest.mark.usefixtures("untrained")
 def test_the_training_text_is_read_three_times_before_the_first_step(tmp_path, monkeypatch, capsys):
     """Counted and checked; for the hash, the vocabulary and repeated pairs; and tokenized."""
     passes = []
@@ -212,7 +188,6 @@ def test_the_training_text_is_read_three_times_before_the_first_step(tmp_path, m
     pairs = [("um " * n, f"one {n}") for n in range(1, 101)]  # many are too long: one is suggested
     train = write_tsv(tmp_path / "train.tsv", pairs)
     held_out = write_tsv(tmp_path / "held_out.tsv", sentences(9))
-    monkeypatch.setattr(run_demo, "Training", Untrained)
     monkeypatch.setattr(files, "read_pairs", count_passes)
     monkeypatch.setattr(bleu_tokenizer, "SAMPLE_LINES", 9)
     command = ["--train", train, "--valid", held_out, "--test", held_out, "--run", tmp_path / "run"]
@@ -254,27 +229,18 @@ def test_tagged_corpora_by_weight_compressed_and_reversed_make_a_run_that_resume
     assert "symbols is '<up> <down>' there" in capsys.readouterr().err
 
 
-def test_a_start_that_failed_leaves_its_flags_to_no_other_text(tmp_path, monkeypatch):
-    dropout_rates = []
-
-    def killed(epochs, *_):
-        training = epochs.training
-        dropout_rates.append(training.options.dropout_rate)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(run_demo, "Training", Untrained)
-    monkeypatch.setattr(UntrainedEpochs, "fit", killed)
+def test_a_start_that_failed_leaves_its_flags_to_no_other_text(tmp_path, untrained):
     run, tsv = tmp_path / "run", write_tsv(tmp_path / "n.tsv", sentences(100))
     first = ["--train", tsv, "--test", write_tsv(tmp_path / "t.tsv", sentences(9))]
     assert call(*first, "--run", run, *TINY, "--dropout-rate", 0.4) == 130
     assert call("--run", run) == 130  # by its folder alone, it is the same
     assert call("--train", tsv, "--run", run, *TINY) == 130
-    assert dropout_rates == [0.4, 0.4, 0.1]
+    assert [options.dropout_rate for options, *_ in untrained] == [0.4, 0.4, 0.1]
     assert "test" not in json.loads((run / "params.json").read_text())["corpus"]
 
 
-def test_the_held_out_pairs_in_the_folder_are_those_of_the_newest_start(tmp_path, monkeypatch):
-    monkeypatch.setattr(run_demo, "Training", Untrained)  # of which none trains anything
+@pytest.mark.usefixtures("untrained")
+def test_the_held_out_pairs_in_the_folder_are_those_of_the_newest_start(tmp_path):
     run, tsv = tmp_path / "run", write_tsv(tmp_path / "n.tsv", sentences(100))
     test = ["--test", write_tsv(tmp_path / "t.tsv", sentences(9))]
     held_out = []
@@ -326,7 +292,6 @@ def test_a_path_that_is_not_utf_8_is_refused_before_training(where, tmp_path, ca
         "dataset": ["--dataset", tsv, "--run", tmp_path / "run"],
         "train": ["--train", tsv, "--run", tmp_path / "run"],
     }[where]
-    assert call(*command, *TINY) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    line = refused(capsys, *command, *TINY)
     assert line.endswith("the path is not UTF-8; rename it")
     assert not (tmp_path / "run").exists()

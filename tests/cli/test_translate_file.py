@@ -23,56 +23,6 @@ from nmt.text.protected import DEFAULT
 PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n'
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["missing.html", "b.html"], "missing.html: No such file"),
-        (["a.html", "done.html"], "done.html: exists already; remove it, or name another file"),
-        (["a.html", "b.txt"], "b.txt: must end in .html like a.html"),
-        (["a.pdf", "b.pdf"], "a.pdf: is not a document that can be translated (.txt, "),
-        (["folder.html", "b.html"], "folder.html: Is a directory"),
-        (["bad.html", "b.html"], "bad.html: line 1: is not UTF-8"),
-        (["a.html", "b.html", "--columns", "x"], "--columns x: a.html is no table; leave it out"),
-        (["a.html", "b.html", "--protect", "("], "--protect (: is not a regular expression"),
-        (["a.html", "b.html", "--run", "nothing"], "nothing: no trained run"),
-        (["a.html", "b.html", "--min-confidence", "9"], "--min-confidence is for --review; give"),
-        (["a.html", "b.html", "--min-confidence", "101"], "101.0 is more than 100; see run_"),
-        (["a.html", "b.html", "--review", "x.csv"], "x.csv does not end in .tsv; name FILE.tsv"),
-        (["a.html", "b.html", "--review", "done.tsv"], "done.tsv: exists already; remove it, or"),
-        (["a.tsv", "b.tsv", "--columns", "1", "--review", "b.tsv"], "b.tsv: is OUT, too; name"),
-    ],
-)
-def test_a_mistake_is_one_line_and_writes_nothing(arguments, said, tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    for name in ("a.html", "done.html", "done.tsv", "a.pdf"):
-        (tmp_path / name).write_text(PAGE)
-    (tmp_path / "bad.html").write_bytes(b"\xff")
-    (tmp_path / "folder.html").mkdir()
-    names = sorted(tmp_path.iterdir())
-    assert call("translate-file", *arguments) == 2
-    output = capsys.readouterr()
-    assert output.out == ""
-    assert output.err.count("\n") == 1
-    assert said in output.err
-    assert sorted(tmp_path.iterdir()) == names
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--format", "html", "--score", "um"], "--format html prints markup: leave --score out"),
-        (["--format", "xml", "um", "<b>"], "argument:2: line 1: is not well-formed XML"),
-    ],
-)
-def test_flags_and_markup_are_checked_before_a_run_is_loaded(
-    arguments, said, tmp_path, monkeypatch, capsys
-):
-    (tmp_path / "run").mkdir()
-    monkeypatch.setattr("nmt.cli.trained_runs.find_runs", lambda args: [])
-    assert call("translate", *arguments) == 2
-    assert said in capsys.readouterr().err
-
-
 @pytest.mark.timeout(10)
 def test_a_pipe_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "a.html")

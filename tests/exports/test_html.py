@@ -5,31 +5,25 @@ import re
 import time
 
 import pytest
-import tensorflow as tf
-from helpers import as_dataset, call, check_contrasts, randomized, sentences
+from helpers import as_dataset, call, check_contrasts, network_for, refused, sentences
+from selenium.webdriver import ActionChains, Keys
 
 import run_demo
 from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.exports import html_file
 from nmt.exports.browser import browser_model
 from nmt.exports.exported_model import Export, ModelCard
-from nmt.network.variants import Variant, network_of
 from nmt.runs import loading
 from nmt.text.sentences import split
 
 SECONDS = 60  # until the page is at rest, on a busy machine
-SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=24)
 MARKUP = "um </script><b>dois</b> &amp; <img src=x onerror=alert(1)>"
 CARD = ModelCard("my </script> run", languages=("pt", "en"), example=MARKUP)
 
 
-def random_export(tokenizer, card=CARD, **variant):
+def random_export(tokenizer, card=CARD):
     """Returns an Export of a network of random weights."""
-    size = tokenizer.vocab_size
-    sizes = SIZES | dict(input_vocab_size=size, target_vocab_size=size)
-    network = network_of(Variant(**variant), **sizes)
-    network((tf.constant([[2, 3]]), tf.constant([[2]])))
-    return Export(randomized(network), tokenizer, card=card)
+    return Export(network_for(tokenizer, num_layers=1), tokenizer, card=card)
 
 
 def data(html):
@@ -86,8 +80,7 @@ def test_the_command_writes_a_page_of_the_run(finished, tmp_path, capsys):
 def test_what_a_page_cannot_hold_is_refused(finished, tmp_path, capsys, monkeypatch):
     html = tmp_path / "page.html"
     command = ["export", "--run", finished / "run", "--format", "html"]
-    assert call(*command, "--to", tmp_path / "page") == 2
-    assert "a page must end in .html" in capsys.readouterr().err
+    assert "a page must end in .html" in refused(capsys, *command, "--to", tmp_path / "page")
     assert call(*command, "--quantization", "int8", "--to", html) == 2
     assert "--quantization int8 goes with" in capsys.readouterr().err
     monkeypatch.setattr(browser_model, "MAX_PARAMETERS", 1000)
@@ -148,6 +141,16 @@ class Page:
         self.wait("done", "empty")
         return self.ask("return translation()").split("\n")
 
+    def press(self, key):
+        """Presses a key with Ctrl."""
+        keys = ActionChains(self.driver).key_down(Keys.CONTROL).send_keys(key)
+        keys.key_up(Keys.CONTROL).perform()
+
+    def resize(self, width, height=844):
+        """Makes the page as wide as on a phone, or wider."""
+        metrics = dict(width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
     def at(self, name):
         return self.driver.find_element("id", name)
 
@@ -186,12 +189,6 @@ class Page:
         return self.driver.execute_async_script(script)
 
 
-@pytest.fixture
-def browser(driver, tmp_path):
-    """A Page in Chromium."""
-    return Page(driver, tmp_path)
-
-
 @pytest.fixture(scope="module")
 def run(finished):
     """The tokenizer and the Model of a trained run, whose languages are pt and en."""
@@ -199,9 +196,13 @@ def run(finished):
     return tokenizer, model
 
 
-def export_of(run):
+@pytest.fixture
+def browser(driver, run, tmp_path):
+    """A Page in Chromium that holds the trained run."""
+    page = Page(driver, tmp_path)
     tokenizer, model = run
-    return Export(model.transformer, tokenizer, card=CARD)
+    page.open(Export(model.transformer, tokenizer, card=CARD))
+    return page
 
 
 LINES = [source for source, _ in sentences(20, seed=7)] + [
@@ -210,10 +211,8 @@ LINES = [source for source, _ in sentences(20, seed=7)] + [
 ]  # fmt: skip
 
 
-@pytest.mark.slow
 def test_the_page_translates_as_the_program(browser, run):
     tokenizer, model = run
-    browser.open(export_of(run))
     unprotected = Protecting(protect=False)
     translate = model.text_translator(tokenizer, SearchOptions(1), protecting=unprotected)
     expected = list(translate(LINES))
@@ -238,9 +237,7 @@ TEXTS = [
 ]
 
 
-@pytest.mark.slow
 def test_sentences_end_where_those_of_the_program_do(browser, run):
-    browser.open(export_of(run))
     for language, text in TEXTS:
         rules = html_file.sentence_rules(run[0], language)
         script = "return new Sentences(arguments[0]).split(arguments[1]).map(part => part.text)"
@@ -249,11 +246,7 @@ def test_sentences_end_where_those_of_the_program_do(browser, run):
         assert len(expected) > 1
 
 
-@pytest.mark.slow
-def test_text_is_translated_when_typing_stops_or_at_once(browser, run):
-    from selenium.webdriver import ActionChains, Keys
-
-    browser.open(export_of(run))
+def test_text_is_translated_when_typing_stops_or_at_once(browser):
     (first, second) = browser.translate("um dois.", "três.")
     browser.ask("window.lines = []; const post = send; send = (m) => { lines.push(m); post(m); }")
     browser.at("source").send_keys(" quatro")
@@ -265,16 +258,13 @@ def test_text_is_translated_when_typing_stops_or_at_once(browser, run):
     assert texts[0] == first
     assert texts[1] not in ("", second)
     browser.at("source").send_keys(".")
-    keys = ActionChains(browser.driver).key_down(Keys.CONTROL).send_keys(Keys.ENTER)
-    keys.key_up(Keys.CONTROL).perform()
+    browser.press(Keys.ENTER)
     assert browser.ask("return typing") == 0
     browser.at("clear").click()
     assert browser.ask("return [source.value, translation(), progress.state]") == ["", "", "empty"]
 
 
-@pytest.mark.slow
-def test_a_long_text_is_stopped_and_continued(browser, run):
-    browser.open(export_of(run))
+def test_a_long_text_is_stopped_and_continued(browser):
     lines = [source for source, _ in sentences(300, seed=3)]
     browser.ask("document.title = ''; setSource(arguments[0])", "\n".join(lines))
     browser.wait("working")
@@ -296,11 +286,7 @@ def test_a_long_text_is_stopped_and_continued(browser, run):
     assert browser.ask("return rows.every(row => row.text)")
 
 
-@pytest.mark.slow
-def test_the_keyboard_stays_at_the_translation_when_it_continues(browser, run):
-    from selenium.webdriver import Keys
-
-    browser.open(export_of(run))
+def test_the_keyboard_stays_at_the_translation_when_it_continues(browser):
     lines = [source for source, _ in sentences(100, seed=5)]
     browser.ask("setSource(arguments[0])", "\n".join(lines))
     browser.wait("working")
@@ -310,14 +296,11 @@ def test_the_keyboard_stays_at_the_translation_when_it_continues(browser, run):
     assert browser.ask("return document.activeElement.id") == "translation"
 
 
-@pytest.mark.slow
-def test_only_what_a_device_can_do_is_said(browser, run):
-    browser.open(export_of(run))
+def test_only_what_a_device_can_do_is_said(browser):
     assert "drop a .txt file" in browser.ask("return source.placeholder")
     assert "Ctrl+Enter" in browser.at("keys").text
     assert browser.at("keys").size["height"] > 10
-    metrics = dict(width=390, height=844, deviceScaleFactor=1, mobile=True)
-    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.resize(390)
     browser.driver.execute_cdp_cmd("Emulation.setTouchEmulationEnabled", {"enabled": True})
     try:
         browser.driver.refresh()
@@ -329,9 +312,7 @@ def test_only_what_a_device_can_do_is_said(browser, run):
     assert height <= 1
 
 
-@pytest.mark.slow
-def test_a_file_is_dropped_and_its_translation_saved(browser, run):
-    browser.open(export_of(run))
+def test_a_file_is_dropped_and_its_translation_saved(browser):
     browser.wait("empty")
     lines = ["um dois.", "", "três."]
     expected = browser.translate(*lines)
@@ -339,6 +320,10 @@ def test_a_file_is_dropped_and_its_translation_saved(browser, run):
     browser.drop("numeros.pt.txt", "\r\n".join(lines).encode("utf-8-sig"))
     assert browser.ask("return translation()").split("\n") == expected
     assert browser.save() == ["numeros.pt.en.txt", "\r\n".join(expected) + "\r\n"]
+    (short,) = browser.translate("um dois.")
+    for ending, saved in (("", "\n"), ("\n", "\n"), ("\n\n", "\n\n")):  # as many lines
+        browser.drop("a.txt", f"um dois.{ending}".encode())
+        assert browser.save() == ["a.en.txt", short + saved]
     browser.drop("old.txt", "três.".encode("cp1252"))
     assert browser.ask("return source.value") == "três."
     assert "windows-1252" in browser.at("notice").text
@@ -357,19 +342,7 @@ def test_a_file_is_dropped_and_its_translation_saved(browser, run):
     assert browser.ask("return source.value") == "três."
 
 
-@pytest.mark.slow
-def test_a_saved_file_has_as_many_lines_as_its_source(browser, run):
-    browser.open(export_of(run))
-    lines = browser.translate("um dois.", "três.")
-    for text in ("um dois.\ntrês.", "um dois.\ntrês.\n", "um dois.\ntrês.\n\n"):
-        browser.drop("a.txt", text.encode())
-        blank = "\n" if text.endswith("\n\n") else ""
-        assert browser.save() == ["a.en.txt", "\n".join(lines) + "\n" + blank]
-
-
-@pytest.mark.slow
-def test_a_text_that_is_cleared_or_replaced_comes_back(browser, run):
-    browser.open(export_of(run))
+def test_a_text_that_is_cleared_or_replaced_comes_back(browser):
     (expected,) = browser.translate("um dois.")
     browser.at("clear").click()
     assert browser.ask("return source.value") == ""
@@ -387,20 +360,20 @@ def test_a_text_that_is_cleared_or_replaced_comes_back(browser, run):
     assert browser.save()[0] == "translation.en.txt"
 
 
-@pytest.mark.slow
-def test_a_notice_and_the_name_of_a_file_go_with_their_cause(browser, run, monkeypatch):
-    from selenium.webdriver import ActionChains, Keys
-
+@pytest.fixture
+def few_tokens(monkeypatch):
     monkeypatch.setattr(html_file, "MAX_SOURCE_TOKENS", 50)
-    browser.open(export_of(run))
+
+
+def test_a_notice_and_the_name_of_a_file_go_with_their_cause(few_tokens, browser):
     browser.drop("old.txt", "três.".encode("cp1252"))
     assert browser.at("notice").is_displayed()
     browser.at("source").send_keys(" um")
     assert not browser.at("notice").is_displayed()
     browser.wait("done")
     assert browser.save()[0] == "old.en.txt"  # still its text
-    keys = ActionChains(browser.driver).key_down(Keys.CONTROL).send_keys("a")
-    keys.key_up(Keys.CONTROL).send_keys("dois.").perform()
+    browser.press("a")
+    ActionChains(browser.driver).send_keys("dois.").perform()
     browser.wait("done")
     assert browser.save()[0] == "translation.en.txt"
     browser.translate("um dois.", "um " * 60)
@@ -413,9 +386,7 @@ def test_a_notice_and_the_name_of_a_file_go_with_their_cause(browser, run, monke
     assert not browser.at("notice").is_displayed()
 
 
-@pytest.mark.slow
-def test_a_notice_is_seen_where_the_reader_is(browser, run):
-    browser.open(export_of(run))
+def test_a_notice_is_seen_where_the_reader_is(browser):
     browser.translate(*["um dois."] * 100)
     browser.ask("scrollTo(0, 1e6)")
     browser.drop("book.txt", b"a" * 1_000_001)
@@ -426,20 +397,15 @@ def test_a_notice_is_seen_where_the_reader_is(browser, run):
     assert not browser.at("notice").is_displayed()
 
 
-@pytest.mark.slow
-def test_a_phone_shows_the_translation_of_a_file(browser, run):
-    browser.open(export_of(run))
-    metrics = dict(width=390, height=844, deviceScaleFactor=1, mobile=True)
-    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+def test_a_phone_shows_the_translation_of_a_file(browser):
+    browser.resize(390)
     browser.drop("a.txt", b"um dois.\n" * 60)
     until = time.monotonic() + SECONDS
     while browser.ask("return output.getBoundingClientRect().top > innerHeight / 2"):
         assert time.monotonic() < until, "the translation is out of sight"
 
 
-@pytest.mark.slow
-def test_without_workers_the_page_itself_translates(browser, run):
-    browser.open(export_of(run))
+def test_without_workers_the_page_itself_translates(browser):
     expected = browser.translate("um dois.", "três.")
     command = "Page.addScriptToEvaluateOnNewDocument"
     script = browser.driver.execute_cdp_cmd(command, {"source": "delete window.Worker"})
@@ -449,9 +415,7 @@ def test_without_workers_the_page_itself_translates(browser, run):
     assert browser.translate("um dois.", "três.") == expected
 
 
-@pytest.mark.slow
-def test_a_line_whose_digits_placeholders_or_addresses_differ_is_marked(browser, run):
-    browser.open(export_of(run))
+def test_a_line_whose_digits_placeholders_or_addresses_differ_is_marked(browser):
     lost = ["{name}", "%s", "<b>", "https://a.pt/b", "ana@a.pt"]
     browser.translate("um dois.", "um 48213 dois.", "48213", *(f"um {part} dois." for part in lost))
     marked = browser.ask("return rows.map(row => row.element.className)")
@@ -464,7 +428,6 @@ def test_a_line_whose_digits_placeholders_or_addresses_differ_is_marked(browser,
     assert not browser.at("doubts").is_displayed()
 
 
-@pytest.mark.slow
 def test_the_language_to_translate_into_is_chosen(browser):
     pairs = as_dataset(sentences(200))
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(pairs, 320, symbols="<2de> <2fr>"))
@@ -486,14 +449,11 @@ def test_the_language_to_translate_into_is_chosen(browser):
     assert browser.ask("return [target().code, output.lang, translation()]") == ["fr", "fr", french]
 
 
-@pytest.mark.slow
-def test_a_page_with_a_shorter_text_is_shorter_at_once(browser, run):
-    browser.open(export_of(run))
+def test_a_page_with_a_shorter_text_is_shorter_at_once(browser):
     browser.wait("empty")
     height = "return document.documentElement.scrollHeight"
     for width in (390, 1280):
-        metrics = dict(width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
-        browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        browser.resize(width, 900)
         browser.ask("fit()")
         empty = browser.ask(height)
         browser.translate("um dois.")
@@ -507,9 +467,7 @@ def test_a_page_with_a_shorter_text_is_shorter_at_once(browser, run):
         assert browser.ask(height) <= empty + 100  # a notice
 
 
-@pytest.mark.slow
-def test_text_that_the_browser_restores_is_translated(browser, run):
-    browser.open(export_of(run))
+def test_text_that_the_browser_restores_is_translated(browser):
     expected = browser.translate("um dois.", "três.")
     browser.driver.get("about:blank")
     browser.driver.back()
@@ -523,33 +481,22 @@ def test_text_that_the_browser_restores_is_translated(browser, run):
     assert texts in (["", ""], ["um dois.\ntrês.", "\n".join(expected)])
 
 
-@pytest.mark.slow
-def test_a_selected_translation_is_copied_with_its_blank_lines(browser, run):
-    from selenium.webdriver import ActionChains, Keys
-
-    def press(key):
-        keys = ActionChains(browser.driver).key_down(Keys.CONTROL).send_keys(key)
-        keys.key_up(Keys.CONTROL).perform()
-
-    browser.open(export_of(run))
+def test_a_selected_translation_is_copied_with_its_blank_lines(browser):
     expected = browser.translate("um dois.", "", "", "três.", "", "quatro.")
     browser.ask("output.focus(); getSelection().selectAllChildren(output)")
-    press("c")
+    browser.press("c")
     browser.ask("source.value = ''; source.focus()")
-    press("v")
+    browser.press("v")
     assert browser.ask("return source.value").split("\n") == expected
 
 
 # ---- What is seen ----
 
 
-@pytest.mark.slow
-def test_the_page_fits_phones_and_screens_in_both_languages(browser, run):
-    browser.open(export_of(run))
+def test_the_page_fits_phones_and_screens_in_both_languages(browser):
     browser.translate(MARKUP, "um" * 300, "um " * 100)
     for width in (390, 1280):
-        metrics = dict(width=width, height=844, deviceScaleFactor=1, mobile=width < 500)
-        browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        browser.resize(width)
         for title in ("葡萄牙语 → 英语", "Portuguese → English"):
             browser.at("language").click()
             assert browser.ask("return [document.title, title.textContent]") == [title, title]
@@ -557,8 +504,7 @@ def test_the_page_fits_phones_and_screens_in_both_languages(browser, run):
             assert browser.ask("return source.scrollHeight <= source.clientHeight")
         assert browser.at("translate").is_displayed() == (width == 390)
     for width in (320, 195):
-        metrics |= dict(width=width, mobile=True)
-        browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        browser.resize(width)
         browser.ask("note('too-large', { name: 'a'.repeat(80) })")
         assert browser.ask("return document.documentElement.scrollWidth") <= width
         cut = (
@@ -569,22 +515,16 @@ def test_the_page_fits_phones_and_screens_in_both_languages(browser, run):
     assert browser.texts("main b, main img") == []
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_all_text_of_the_page_is_readable_in_light_and_dark(browser, run, scheme):
+def test_all_text_of_the_page_is_readable_in_light_and_dark(browser, scheme):
     feature = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": feature})
-    browser.open(export_of(run))
     browser.translate("um 7 dois.")
     browser.ask("note('too-large', { name: 'a.txt' }); rows[0].element.className = 'former'")
     assert len(check_contrasts(browser.driver, scheme)) > 10
 
 
-@pytest.mark.slow
-def test_each_control_has_a_name_and_is_reached_by_keyboard(browser, run):
-    from selenium.webdriver import ActionChains, Keys
-
-    browser.open(export_of(run))
+def test_each_control_has_a_name_and_is_reached_by_keyboard(browser):
     browser.translate("um dois.")
     for _ in range(2):  # languages
         nodes = browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]

@@ -1,43 +1,29 @@
 """What must hold of an export to LiteRT: its runtime finds the translations of the program."""
 
-import json
-import shutil
-
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import as_dataset, call, randomized, sentences
+from helpers import call, change_parameters, network_for, sentences
 
 from nmt import UserError
-from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.search import greedy_search
 from nmt.exports import litert
 from nmt.exports.exported_model import Export
-from nmt.network.variants import TransformerVariant
-from nmt.text.tokenizer import Tokenizer
 
 
 @pytest.fixture(scope="module")
-def model():
-    """A Tokenizer and a network of random weights."""
-    tokenizer = Tokenizer(train_tokenizer(as_dataset(sentences(200)), 340))
-    size = tokenizer.vocab_size
-    transformer = TransformerVariant(2, 16, 4, 24, size, size, pre_norm=True, decoder_layers=1)
-    transformer.build(((None, None), (None, None)))
-    return tokenizer, randomized(transformer)
+def transformer(tokenizer):
+    return network_for(tokenizer, pre_norm=True, decoder_layers=1)
 
 
-def test_an_unknown_quantization_is_refused(model, tmp_path):
-    tokenizer, transformer = model
+def test_an_unknown_quantization_is_refused(transformer, tokenizer, tmp_path):
     with pytest.raises(UserError, match="int8"):
         litert.write(tmp_path / "lite", Export(transformer, tokenizer, "float16"))
     assert not (tmp_path / "lite").exists()
 
 
-def test_a_run_of_mixed_precision_is_exported_in_float32(finished, tmp_path, monkeypatch):
-    run = shutil.copytree(finished / "run", tmp_path / "run")
-    options = json.loads((run / "params.json").read_text())
-    (run / "params.json").write_text(json.dumps(options | {"mixed_precision": True}))
+def test_a_run_of_mixed_precision_is_exported_in_float32(run, tmp_path, monkeypatch):
+    change_parameters(run, mixed_precision=True)
     precisions = []
 
     def convert(model, *_):
@@ -50,10 +36,9 @@ def test_a_run_of_mixed_precision_is_exported_in_float32(finished, tmp_path, mon
 
 
 @pytest.mark.slow  # converts two graphs
-def test_each_width_gives_the_ids_of_greedy_search(model, tmp_path, monkeypatch):
+def test_each_width_gives_the_ids_of_greedy_search(transformer, tokenizer, tmp_path, monkeypatch):
     from ai_edge_litert.interpreter import Interpreter
 
-    tokenizer, transformer = model
     monkeypatch.setattr(litert, "WIDTHS", (16, 32))
     litert.write(tmp_path / "lite", Export(transformer, tokenizer))
     assert (tmp_path / "lite" / "tokenizer.model").read_bytes() == tokenizer.model

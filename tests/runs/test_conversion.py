@@ -7,7 +7,17 @@ import time
 from argparse import Namespace
 
 import pytest
-from helpers import ROOT, TINY, call, run_process, sentences, start_process, write_tsv
+from helpers import (
+    ROOT,
+    TINY,
+    call,
+    pretend_epoch,
+    refused,
+    run_process,
+    sentences,
+    start_process,
+    write_tsv,
+)
 
 from nmt import UserError
 from nmt.cli import serve
@@ -19,6 +29,7 @@ from nmt.runs import conversion, loading
 from nmt.runs.folder import Run
 from nmt.runs.loading import EngineChoice
 from nmt.serving.models import Query
+from nmt.training.loop import Epochs
 
 TEXT = "um dois três."
 
@@ -45,6 +56,7 @@ def test_weights_are_converted_once_and_again_when_they_change(finished, run):
     assert folder.name == trained.name
     written = (folder / "model.bin").stat()
     assert translate(run)[0] == text
+    assert translate(run, quantization="int8")[1] is CTranslate2Engine  # of the same folder
     assert (folder / "model.bin").stat() == written
     for kind in ("newest", "best"):
         translate(run, checkpoint=kind)
@@ -106,6 +118,7 @@ def test_a_user_without_a_cache_converts_for_one_process(
     assert not (tmp_path / "relative").exists()
 
 
+@pytest.mark.slow
 def test_two_processes_convert_a_run_at_the_same_time(run):
     command = [sys.executable, ROOT / "run_demo.py", "translate", "--run", run, TEXT]
     other = start_process(command, stdout=-1, stderr=-1, encoding="utf-8")
@@ -123,8 +136,7 @@ def test_damaged_converted_weights_end_in_one_line(run, capsys):
     model.write_bytes(model.read_bytes()[:1000])
     copy = shutil.copytree(run, run.parent / "damaged")  # which this process has not loaded
     capsys.readouterr()
-    assert call("translate", "--run", copy, TEXT) == 2
-    error = capsys.readouterr().err.splitlines()[-1]
+    error = refused(capsys, "translate", "--run", copy, TEXT)
     assert str(copy / "engine") in error
     assert "remove this folder" in error
     shutil.rmtree(copy / "engine")
@@ -168,19 +180,7 @@ def test_a_gpu_is_tensorflows_unless_weights_have_8_bits(monkeypatch):
     assert EngineChoice().decided == "auto"
 
 
-@pytest.mark.parametrize(
-    ("flags", "reason"),
-    [
-        (["--engine", "ctranslate2", "--sample"], "the same sample"),
-        (["--engine", "ctranslate2", "--plain"], "--plain"),
-        (["--quantization", "int8", "--no-repeat-ngram", "3"], "leave out"),
-    ],
-)
-def test_what_an_engine_cannot_do_ends_in_one_line(finished, flags, reason, capsys):
-    assert call("translate", "--run", finished / "run", *flags, TEXT) == 2
-    assert reason in capsys.readouterr().err.splitlines()[-1]
-
-
+@pytest.mark.usefixtures("eagerly")
 @pytest.mark.parametrize("engine", ["ctranslate2", "tensorflow"])
 def test_all_commands_translate_by_the_engine_that_is_named(finished, engine, tmp_path, capsys):
     expected, _ = translate(finished / "run", engine=engine)
@@ -202,13 +202,7 @@ def test_a_server_translates_by_the_engine_that_is_named(finished, engine):
     assert used is (CTranslate2Engine if engine == "ctranslate2" else TensorFlowEngine)
 
 
-def test_8_bits_are_loaded_from_the_same_folder(run):
-    text, engine = translate(run, quantization="int8")
-    assert text
-    assert engine is CTranslate2Engine
-    assert len([*(run / "engine").iterdir()]) == 1
-
-
+@pytest.mark.usefixtures("eagerly", "unscored")
 def test_a_training_run_ends_even_if_its_weights_cannot_be_converted(tmp_path, capsys, monkeypatch):
     """The disk is full, for example: scores and pictures still come."""
 
@@ -216,6 +210,7 @@ def test_a_training_run_ends_even_if_its_weights_cannot_be_converted(tmp_path, c
         raise UserError(f"{folder}: No space left on device; free some space")
 
     monkeypatch.setattr(conversion, "save", full)
+    monkeypatch.setattr(Epochs, "train_epoch", pretend_epoch)
     data = write_tsv(tmp_path / "numbers.tsv", sentences(60))
     assert call("--dataset", data, "--run", tmp_path / "run", *TINY, "--no-plots") == 0
     assert "No space left on device" in capsys.readouterr().err

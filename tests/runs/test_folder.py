@@ -4,14 +4,13 @@ import io
 import json
 import os
 import shlex
-import shutil
 import signal
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from helpers import LEARNING, as_dataset, call, sentences
+from helpers import LEARNING, as_dataset, call, refused, sentences
 
 from nmt.cli import startup
 from nmt.corpus.source import CorpusSource
@@ -23,12 +22,6 @@ from nmt.runs.claim import claim
 from nmt.runs.folder import Run
 from nmt.runs.lock import LockedRun
 from nmt.training import averaging
-
-
-@pytest.fixture
-def run(finished, tmp_path):
-    """A copy of a finished run, to be damaged."""
-    return shutil.copytree(finished / "run", tmp_path / "run")
 
 
 def lose(run, how):
@@ -48,8 +41,7 @@ def test_lost_parameters_are_named_and_no_checkpoint_is_called_damaged(
     monkeypatch.setattr(listing, "FOLDER", run.parent)
     word = "missing" if how == "missing" else "empty"
     for command in (["--run", run], ["translate", "um.", "--run", run], ["translate", "um."]):
-        assert call(*command) == 2
-        (line,) = capsys.readouterr().err.splitlines()
+        line = refused(capsys, *command)
         assert f"params.json: is {word}, beside intact checkpoints; restore the file, or" in line
         assert "repeat the full command that trained the run" in line
         assert "remove" not in line
@@ -113,8 +105,7 @@ def test_no_escape_sequence_of_a_run_reaches_the_terminal(run, capsys):
 def test_languages_of_a_run_are_codes(run, code, tmp_path, capsys):
     change(run, languages=[code, "en"])
     command = ["export", "--run", run, "--format", "argos", "--to", tmp_path / "p.argosmodel"]
-    assert call(*command) == 2
-    (line,) = capsys.readouterr().err.splitlines()
+    line = refused(capsys, *command)
     assert "params.json: languages are" in line
     assert not (tmp_path / "p.argosmodel").exists()
 
@@ -127,8 +118,7 @@ def test_the_full_command_rebuilds_lost_parameters(finished, run, capsys):
     (run / "lock").unlink()  # which else tells that it is a run folder
     command = ["--dataset", finished / "numbers.tsv", "--run", run, *LEARNING]
     wrong = ["--dataset", finished / "numbers.tsv", "--run", run, "--d-model", 64]
-    assert call(*wrong) == 2
-    last = capsys.readouterr().err.splitlines()[-1]
+    last = refused(capsys, *wrong)
     assert last.endswith(
         "no checkpoint there fits this command; repeat the one that trained the run, with its data "
         "and flags"
@@ -196,8 +186,7 @@ def test_a_closed_stdout_takes_no_scores(run, monkeypatch, capsys, command):
     assert ("Everything is in" in capsys.readouterr().err) is (command == "train")
 
 
-def test_final_weights_alone_are_used_and_never_trained_over(finished, tmp_path, capsys):
-    run = shutil.copytree(finished / "run", tmp_path / "run")
+def test_final_weights_alone_are_used_and_never_trained_over(run, tmp_path, capsys):
     for path in [*run.glob("checkpoints/ckpt-*"), *run.glob("checkpoints/timed/ckpt-*")]:
         path.unlink()
     before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}

@@ -15,10 +15,10 @@ from helpers import (
     LEARNING,
     PROGRAM,
     TINY,
-    Untrained,
-    UntrainedEpochs,
     call,
+    change_parameters,
     pretend_epoch,
+    refused,
     sentences,
     source_of,
     start_process,
@@ -45,15 +45,11 @@ def folder(finished, tmp_path, monkeypatch):
     return tmp_path / "runs"
 
 
-def change(run, **values):
-    """Changes parameters in a run's params.json."""
-    path = run / "params.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
-
-
 def test_runs_are_listed_with_what_is_known_of_them(folder, capsys):
     shutil.copytree(folder / "first", folder / "second")
-    change(folder / "second", data_path="pt en", corpus={"train": ["x"], "languages": ["pt", "en"]})
+    change_parameters(
+        folder / "second", data_path="pt en", corpus={"train": ["x"], "languages": ["pt", "en"]}
+    )
     (folder / "second" / "scores.json").unlink()
     shutil.copytree(folder / "first", folder / "broken")
     (folder / "broken" / "history.json").write_text("[3]")
@@ -71,13 +67,12 @@ def test_runs_are_listed_with_what_is_known_of_them(folder, capsys):
     assert rows["first"][3:5] == [f"{bleu:.1f}", "0.0 M"]
     assert rows["second"][:3] == ["pt en", "pt-en", "2/2"]
     assert rows["broken"] == rows["bare"] == ["damaged"]
-    assert call("runs", folder / "empty") == 2
-    assert "no trained run there" in capsys.readouterr().err
+    assert "no trained run there" in refused(capsys, "runs", folder / "empty")
 
 
 def test_the_list_has_columns_for_what_differs_between_runs(folder, capsys):
     for name, values in (("wide", {"dff": 64}), ("slow", {"dff": 16, "learning_rate_scale": 0.1})):
-        change(shutil.copytree(folder / "first", folder / name), **values)
+        change_parameters(shutil.copytree(folder / "first", folder / name), **values)
     assert call("runs", folder) == 0
     printed = capsys.readouterr()
     title, *lines = printed.out.splitlines()
@@ -86,7 +81,9 @@ def test_the_list_has_columns_for_what_differs_between_runs(folder, capsys):
     rows = {Path(line.split()[0]).name: line.split()[-2:] for line in lines}
     assert rows == {"first": ["32", "0.5"], "wide": ["64", "0.5"], "slow": ["16", "0.1"]}
     assert "differ" not in printed.err
-    change(folder / "wide", seed=1, clip_norm=1.0, average=2, accumulate=2, dropout_rate=0.2)
+    change_parameters(
+        folder / "wide", seed=1, clip_norm=1.0, average=2, accumulate=2, dropout_rate=0.2
+    )
     assert call("runs", folder) == 0
     printed = capsys.readouterr()
     assert len(re.split("  +", printed.out.splitlines()[0])) == len(names) - 2 + 5
@@ -133,10 +130,9 @@ def test_of_runs_of_one_corpus_the_newest_is_used_of_several_none(folder, capsys
     (folder / "second" / "history.json").write_text(json.dumps(history))
     assert call("translate", "um.") == 0
     assert str(folder / "second") in capsys.readouterr().err
-    change(folder / "second", data_path="other.tsv")
+    change_parameters(folder / "second", data_path="other.tsv")
     for command in (["translate", "um."], ["plot", "curves"]):
-        assert call(*command) == 2
-        said = capsys.readouterr().err
+        said = refused(capsys, *command)
         assert "there are runs of 2 corpora; name one by --run: " in said
         assert f"{folder / 'first'} (numbers.tsv, BLEU " in said
 
@@ -175,34 +171,26 @@ def test_flags_given_with_the_folder_alone_must_be_those_of_the_run(finished, ca
     said = capsys.readouterr().err
     assert "dff is 32 there, 64 here" in said
     assert "--from" not in said  # whose sizes are the other run's
-    assert call("--run", run, "--batch-size", 32) == 2
-    said = capsys.readouterr().err
+    said = refused(capsys, "--run", run, "--batch-size", 32)
     assert "batch_size is 4 there, 32 here" in said
     assert f"--from {run} --run NEW" in said
     for more in ([], ["--dataset", finished / "numbers.tsv"]):  # a preset describes all flags
-        assert call("--run", run, "--preset", "tiny", *more) == 2
-        said = capsys.readouterr().err
+        said = refused(capsys, "--run", run, "--preset", "tiny", *more)
         assert "holds another run (" in said
         assert "text differs" not in said
 
 
 @pytest.mark.slow
 def test_a_run_that_was_killed_before_its_first_checkpoint_is_resumed_by_its_folder(
-    tmp_path, monkeypatch
+    tmp_path, untrained
 ):
-    begun = []
-
-    def killed(epochs, keeper, corpus, *_):
-        training = epochs.training
-        begun.append((training.options, corpus.name, len(corpus.train), keeper.run.path))
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("run_demo.Training", Untrained)
-    monkeypatch.setattr(UntrainedEpochs, "fit", killed)
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     assert call("--dataset", tsv, "--run", tmp_path / "run", *TINY) == 130
     assert call("--run", tmp_path / "run") == 130
-    first, again = begun
+    first, again = (
+        (options, corpus.name, len(corpus.train), keeper.run.path)
+        for options, keeper, corpus in untrained
+    )
     assert again == first
     assert (first[0].d_model, first[1]) == (16, "numbers.tsv")
 
@@ -235,13 +223,11 @@ def test_a_run_is_evaluated_where_only_its_test_files_are_and_resumed_where_its_
     pairs_before = json.loads((run / "scores.json").read_text())["pairs"]
     assert pairs_before == {"train": 160, "validation": 20, "test": 20}
     there.rename(here)
-    assert call("evaluate", "--run", run) == 2
-    assert "test.pt: No such file" in capsys.readouterr().err
+    assert "test.pt: No such file" in refused(capsys, "evaluate", "--run", run)
     assert call("evaluate", "--run", run, *files(here, "test")) == 0
     assert capsys.readouterr().out == scores
     wrong = ["--test", here / "valid.pt", here / "valid.en"]
-    assert call("evaluate", "--run", run, *wrong) == 2
-    assert "test text has changed" in capsys.readouterr().err
+    assert "test text has changed" in refused(capsys, "evaluate", "--run", run, *wrong)
     (here / "train.pt").write_text("".join(f"{source}\n" for source, _ in pairs[:160]))
     moved = [flag for name in ("train", "valid", "test") for flag in files(here, name)]
     assert call("--run", run, *moved) == 0  # its own flags, the files where they are now
@@ -250,14 +236,13 @@ def test_a_run_is_evaluated_where_only_its_test_files_are_and_resumed_where_its_
     assert saved["corpus"]["train"] == [str(here / "train.pt"), str(here / "train.en")]
 
 
+@pytest.mark.usefixtures("untrained")
 @pytest.mark.parametrize(
     "split", ["train", pytest.param("validation", marks=pytest.mark.slow), "test"]
 )
 def test_a_run_resumes_with_the_training_and_validation_text_it_began_with(
-    finished, tmp_path, monkeypatch, capsys, split
+    finished, run, tmp_path, capsys, split
 ):
-    monkeypatch.setattr("run_demo.Training", Untrained)
-    run = shutil.copytree(finished / "run", tmp_path / "run")
     corpus = corpora.load_corpus(source_of({"dataset": str(finished / "numbers.tsv")}), params.SEED)
     paths = {}
     for name, dataset in corpus.splits().items():

@@ -9,16 +9,15 @@ import tensorflow as tf
 from helpers import (
     INP,
     LEARNING,
-    Untrained,
-    UntrainedEpochs,
     as_dataset,
     call,
+    change_parameters,
+    refused,
     sentences,
     small_transformer,
     write_tsv,
 )
 
-import run_demo
 from nmt import UserError
 from nmt.cli import flags, main
 from nmt.corpus.vocabulary import train_tokenizer
@@ -57,8 +56,7 @@ def test_a_run_begins_with_the_weights_the_tokenizer_and_the_sizes_of_its_parent
     monkeypatch.setattr(Epochs, "fit", fit)
     command = ["--from", finished / "run", "--dataset", tsv, "--run", tmp_path / "run"]
     more = ["--dropout-rate", 0.3]  # more random states
-    assert call(*command, "--learning-rate-scale", 0.1, *more) == 2
-    assert "enough" in capsys.readouterr().err
+    assert "enough" in refused(capsys, *command, "--learning-rate-scale", 0.1, *more)
     values, (options, steps) = begun
     _, _, model = loading.load(finished / "run")
     assert len(values) > 20
@@ -96,8 +94,7 @@ def test_a_run_begins_with_the_weights_the_tokenizer_and_the_sizes_of_its_parent
 )
 def test_other_sizes_are_refused_by_name(finished, tsv, tmp_path, capsys, more, said):
     parent = [] if "--from" in more[0] else ["--from", finished / "run"]
-    assert call(*parent, "--dataset", tsv, "--run", tmp_path / "run", *more) == 2
-    assert said in capsys.readouterr().err.splitlines()[-1]
+    assert said in refused(capsys, *parent, "--dataset", tsv, "--run", tmp_path / "run", *more)
     assert not (tmp_path / "run").exists()
 
 
@@ -106,15 +103,13 @@ def test_a_parent_with_another_tokenizer_is_refused(finished, tsv, tmp_path, cap
     other_model = train_tokenizer(as_dataset(sentences(300, seed=9)), 320)
     for content in (b"no model", other_model):
         (parent / "tokenizer.model").write_bytes(content)
-        assert call("--from", parent, "--dataset", tsv, "--run", tmp_path / "run") == 2
-        said = capsys.readouterr().err.splitlines()[-1]
+        said = refused(capsys, "--from", parent, "--dataset", tsv, "--run", tmp_path / "run")
         assert "parent/tokenizer.model: not the SentencePiece model that" in said
 
 
 def test_a_run_is_not_its_own_parent_and_the_text_must_be_named(finished, tsv, tmp_path, capsys):
     run = finished / "run"
-    assert call("--from", run, "--dataset", tsv, "--run", run) == 2
-    assert "is the new run itself" in capsys.readouterr().err
+    assert "is the new run itself" in refused(capsys, "--from", run, "--dataset", tsv, "--run", run)
     assert call("--from", run, "--run", tmp_path / "run") == 2
     assert "name the text to continue on" in capsys.readouterr().err
 
@@ -151,12 +146,10 @@ def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(
         ([], "it is resumed"),
         (["--from", tmp_path / "parts"], "the run that --from names differs"),
     ):
-        assert call(*start, *command) == 2
-        assert said in capsys.readouterr().err
+        assert said in refused(capsys, *start, *command)
     # A run that has weights needs no parent: the command that is printed still resumes it.
     parent.rename(tmp_path / "moved")
-    assert call("--from", parent, "--dataset", tsv, "--run", tmp_path / "whole") == 2
-    said = capsys.readouterr().err
+    said = refused(capsys, "--from", parent, "--dataset", tsv, "--run", tmp_path / "whole")
     assert "parent: no trained run; " in said
     assert "The run has weights of its own and is resumed without it." in said
     assert "it is resumed" in said.splitlines()[-1]
@@ -186,11 +179,11 @@ def test_a_run_that_ended_before_its_first_checkpoint_still_begins_with_its_pare
     np.testing.assert_array_equal(begun[0], model.transformer.trainable_variables[0].numpy())
 
 
+@pytest.mark.usefixtures("untrained")
 @pytest.mark.slow
 def test_held_out_pairs_that_the_parent_may_know_are_named(
     finished, tsv, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr(run_demo, "Training", Untrained)
     monkeypatch.setattr(Parent, "initialize", lambda *_: None)
     others = write_tsv(tmp_path / "others.tsv", sentences(9, seed=6))
     its = finished / "numbers.tsv"  # the parent's own text: the same pairs are held out again
@@ -209,24 +202,16 @@ def test_held_out_pairs_that_the_parent_may_know_are_named(
 
 
 @pytest.mark.slow
-def test_xla_is_decided_on_the_machine_of_the_new_run(finished, tsv, tmp_path, monkeypatch):
+def test_xla_is_decided_on_the_machine_of_the_new_run(
+    finished, tsv, tmp_path, monkeypatch, untrained
+):
     parent = shutil.copytree(finished / "run", tmp_path / "parent")
-    saved = json.loads((parent / "params.json").read_text())
-    (parent / "params.json").write_text(json.dumps(saved | {"xla": "on"}))
-    uses_xla = []
-
-    def killed(epochs, *_):
-        training = epochs.training
-        uses_xla.append(training.options.xla == "on")
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(run_demo, "Training", Untrained)
-    monkeypatch.setattr(UntrainedEpochs, "fit", killed)
+    change_parameters(parent, xla="on")
     monkeypatch.setattr(Parent, "initialize", lambda *_: None)
     for number, more in enumerate(([], ["--xla", "on"])):
         command = ["--from", parent, "--dataset", tsv, "--run", tmp_path / f"run{number}"]
         assert call(*command, *more) == 130
-    assert uses_xla == [False, True]
+    assert [options.xla for options, *_ in untrained] == ["off", "on"]
 
 
 @pytest.mark.parametrize("tied", [False, True])
