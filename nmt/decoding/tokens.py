@@ -24,12 +24,13 @@ def score_tokens(context: Context, chunk: Sequence[Sentence]) -> None:
     pairs = [id_pair(sentence) for sentence in waiting]
     scores = context.engine.score(pairs, tokens=True, alternatives=context.options.alternatives)
     for sentence, score in zip(waiting, scores, strict=True):
-        sentence.tokens = _token_scores(context, sentence.target, score.tokens)
+        sentence.tokens = token_scores(context, sentence.target, score.tokens)
 
 
-def _token_scores(
+def token_scores(
     context: Context, target: list[int], likelihoods: list[TokenLikelihood]
 ) -> list[TokenScore]:
+    """Returns the TokenScores of a translation, START first, as an engine has scored it."""
     names = context.tokenizer.target.tokens(target[1:])
     scores = []
     for name, likelihood in zip(names, likelihoods, strict=True):

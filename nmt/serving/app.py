@@ -109,7 +109,10 @@ class CommonAnswers:
             self.service.requests.discard(request_task)
             body.release()
             access.route, access.status = self._path(scope), status or 500
-            self.service.answered(access, time.monotonic() - start)
+            seconds = time.monotonic() - start
+            self.service.metrics.count(access.route, access.status, seconds)
+            access.milliseconds = round(1000 * seconds, 1)
+            access.log()
 
     def _app_of(self, scope: Scope) -> ASGIApp:
         """Returns what answers a request: a refusal, or the application."""

@@ -13,7 +13,7 @@ import json
 import urllib.parse
 from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from python_multipart import MultipartParser
 from python_multipart.exceptions import FormParserError
@@ -91,43 +91,29 @@ def _from_json(body: bytes) -> dict[str, Any]:
     return fields
 
 
-class Form(Protocol):
-    """What makes fields of the parts of a body."""
-
-    weight: int  # bytes of memory for one of the body
-
-    def write(self, part: bytes) -> None:
-        """Takes the next part; a RefusedError if the body is not what it should be."""
-
-    def clear(self) -> None:
-        """Forgets all parts."""
-
-    def fields_so_far(self) -> dict[str, Any]:
-        """Returns the fields that are complete."""
-
-    def fields(self) -> dict[str, Any]:
-        """Returns all fields, after the last part."""
-
-
 class Whole:
     """A body that is parsed when it is complete: JSON, or an urlencoded form."""
 
-    weight = VALUE_BYTES
+    weight = VALUE_BYTES  # of memory for one byte of the body
 
     def __init__(self, content_type: str):
         self._kind = _kind(content_type)
         self._parts: list[bytes] = []
 
     def write(self, part: bytes) -> None:
+        """Takes the next part."""
         self._parts.append(part)
 
     def clear(self) -> None:
+        """Forgets all parts."""
         self._parts.clear()
 
     def fields_so_far(self) -> dict[str, Any]:
+        """Returns the fields that are complete."""
         return {}
 
     def fields(self) -> dict[str, Any]:
+        """Returns all fields, after the last part."""
         body = b"".join(self._parts)
         self._parts.clear()
         if not body.strip():
@@ -224,6 +210,9 @@ class Multipart:
         self._is_complete = True
 
 
+Form = Whole | Multipart
+
+
 async def read(
     request: Request, limits: Limits, keyless: Bodies, max_bytes: int = MAX_BODY_BYTES
 ) -> dict[str, Any]:
@@ -237,60 +226,51 @@ async def read(
     content_type = request.headers.get("content-type", "")
     is_multipart = _kind(content_type) == "multipart/form-data"
     form = Multipart(content_type) if is_multipart else Whole(content_type)
-    reader = Reader(request, limits, form, limits.has_key(request, fields))
+    reader = Reader(request, limits, form, limits.has_key(request, fields), max_bytes)
     if not reader.has_key:
         reader.reservation.take_from(keyless)
-    await _receive(request, max_bytes, reader)
+    await reader.read()
     fields |= form.fields()
     limits.check_key(request, fields)
     return fields
 
 
 class Reader:
-    """What takes the parts of a body, within the limits of memory and of keyless clients."""
+    """What reads a body, within the limits of its size, of memory and of keyless clients."""
 
-    def __init__(self, request: Request, limits: Limits, form: Form, has_key: bool):
+    def __init__(self, request: Request, limits: Limits, form: Form, has_key: bool, max_bytes: int):
         self._request, self._limits, self._form = request, limits, form
-        self.has_key, self._size = has_key, 0
+        self.has_key, self._size, self._max_bytes = has_key, 0, max_bytes
         self.reservation: Reservation = request.scope["reservation"]
 
-    def take(self, part: bytes) -> None:
-        """Takes a part; a RefusedError if it is beyond a limit."""
+    async def read(self) -> None:
+        """Takes the parts of the body as they arrive; a RefusedError if one is beyond a limit.
+
+        What comes after it is read and dropped: a client that is still sending would not see the
+        answer.
+        """
+        refusal: RefusedError | None = None
+        try:
+            async for part in self._request.stream():
+                if refusal:
+                    continue
+                try:
+                    self._take(part)
+                except RefusedError as error:
+                    refusal = error
+                    self._form.clear()
+                    self.reservation.release()
+        except ClientDisconnect:
+            raise RefusedError(400, "the client left before its body ended") from None
+        if refusal:
+            raise refusal
+
+    def _take(self, part: bytes) -> None:
         self._size += len(part)
+        if self._size > self._max_bytes:
+            raise RefusedError(413, f"the body is too large; send at most {self._max_bytes} bytes")
         if not self.has_key and self._size > self._limits.max_keyless_bytes:
             self._limits.check_key(self._request, self._form.fields_so_far())
             self.has_key = True
         self.reservation.add(len(part) * self._form.weight)
         self._form.write(part)
-
-    def drop(self) -> None:
-        """Forgets the parts, as the request is refused."""
-        self._form.clear()
-        self.reservation.release()
-
-
-async def _receive(request: Request, max_bytes: int, reader: Reader) -> None:
-    """Gives the parts of a body to a Reader as they arrive; a RefusedError if one is too much.
-
-    What comes after it is read and dropped: a client that is still sending would not see the
-    answer.
-    """
-    size = 0
-    refusal: RefusedError | None = None
-    try:
-        async for part in request.stream():
-            if refusal:
-                continue
-            size += len(part)
-            try:
-                if size > max_bytes:
-                    message = f"the body is too large; send at most {max_bytes} bytes"
-                    raise RefusedError(413, message)
-                reader.take(part)
-            except RefusedError as error:
-                refusal = error
-                reader.drop()
-    except ClientDisconnect:
-        raise RefusedError(400, "the client left before its body ended") from None
-    if refusal:
-        raise refusal

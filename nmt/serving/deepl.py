@@ -5,7 +5,6 @@ may ask for and this server cannot do is refused, never ignored.
 """
 
 import re
-from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -14,7 +13,6 @@ from nmt import UserError
 from nmt.documents import html_pages, xml_files
 from nmt.documents.document import DecodedText, Span, TextDocument
 from nmt.serving import notices
-from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import (
     ARRAY,
@@ -27,10 +25,9 @@ from nmt.serving.fields import (
     TextsField,
     Values,
 )
-from nmt.serving.file_routes import translate_markup
-from nmt.serving.notices import Notice
 from nmt.serving.operations import AUTO, KEY, Operation, check_names
 from nmt.serving.service import Service
+from nmt.serving.translated_texts import TranslatedText, translate_markup, translate_plain
 from nmt.text.language_names import language_name
 
 UNLIMITED = 10**12  # characters, as clients show it
@@ -77,14 +74,6 @@ GLOSSARY = TextField("glossary_id", "of DeepL's glossaries")
 LANGUAGE_TYPE = ChoiceField("type", "source (default) or target", ("source", "target"), "source")
 
 
-class Translated(NamedTuple):
-    """A text in translation."""
-
-    source: str  # code of its language
-    text: str
-    notices: list[Notice]
-
-
 async def translate(request: Request) -> Response:
     """Answers one or more texts with their translations."""
     service: Service = request.app.state.service
@@ -101,7 +90,7 @@ async def translate(request: Request) -> Response:
     return JSONResponse({
         "translations": [
             {
-                "detected_source_language": translation.source.partition("-")[0].upper(),
+                "detected_source_language": translation.text_query.source.partition("-")[0].upper(),
                 "text": translation.text,
                 "billed_characters": len(text),
                 "warnings": notices.answers(translation.notices),
@@ -156,23 +145,9 @@ def ignored_tags(values: Values) -> list[str]:
     return [name for name in names if name]
 
 
-async def translate_plain(
-    request: Request, source: str, target: str, texts: list[str]
-) -> list[Translated]:
-    """Returns texts without tags in translation."""
-    service: Service = request.app.state.service
-    text_queries = service.queries(source, target, texts)
-    queries = [one.query for one in text_queries]
-    results = await service.translate(request, queries, [Item(text) for text in texts])
-    return [
-        Translated(one.source, best[0].text, [*one.notices, *best[0].notices])
-        for one, best in zip(text_queries, results, strict=True)
-    ]
-
-
 async def translate_tagged(
     request: Request, source: str, target: str, texts: list[str], kind: str, names: list[str]
-) -> list[Translated]:
+) -> list[TranslatedText]:
     """Returns texts with tags, html or xml, in translation; what is in tags of `names` stays."""
     either = "|".join(map(re.escape, names)) or "(?!)"
     tag = re.compile(rf"<({either})(?=[\s/>]){ATTRIBUTES}")
@@ -180,10 +155,7 @@ async def translate_tagged(
     texts = [tag.sub(_marked, text) for text in texts]
     parse_text = html_pages.document if kind == "html" else xml_lines
     translations = await translate_markup(request, source, target, texts, parse_text)
-    return [
-        Translated(one.text_query.source, marked_tag.sub(_unmarked, one.text), one.notices)
-        for one in translations
-    ]
+    return [one._replace(text=marked_tag.sub(_unmarked, one.text)) for one in translations]
 
 
 def _marked(tag: re.Match[str]) -> str:

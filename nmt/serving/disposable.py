@@ -16,7 +16,7 @@ import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from nmt import UserError
 from nmt.serving.errors import RefusedError
@@ -28,6 +28,8 @@ MEMORY_BYTES = 256_000_000  # that it may take
 PROCESSES = 2  # that work at a time
 NICENESS = 10  # so that translations come first
 
+Value = TypeVar("Value")
+
 
 class Processes:
     """Processes that call a function each, and end."""
@@ -37,7 +39,6 @@ class Processes:
         self._threads = ThreadPoolExecutor(PROCESSES, thread_name_prefix="disposable")
         self._spare: collections.deque[subprocess.Popen[bytes]] = collections.deque()
         self._working: set[subprocess.Popen[bytes]] = set()
-        self.prepare()
 
     def prepare(self) -> None:
         """Starts a process that waits for its work."""
@@ -53,14 +54,15 @@ class Processes:
         )
         self._spare.append(process)
 
-    async def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+    async def call(self, function: Callable[..., Value], *arguments: Any) -> Value:
         """Returns what a function returns, which is called in a process of its own.
 
         Its module is quick to import; what it takes and returns can be pickled. Its UserError or
         RefusedError comes back, and a RefusedError if it takes too much time or memory.
         """
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, self._call, function, arguments)
+        result: Value = await loop.run_in_executor(self._threads, self._call, function, arguments)
+        return result
 
     def _call(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         work = pickle.dumps((function, arguments))

@@ -107,11 +107,11 @@ class _NumberField(Field):
         return number
 
 
+@dataclasses.dataclass(frozen=True)
 class IntegerField(_NumberField):
     """A field that is a whole number."""
 
-    def __init__(self, name: str, description: str, lowest: int, highest: int, default: int):
-        super().__init__(name, description, INTEGER, False, lowest, highest, default)
+    schema: Schema = dataclasses.field(default_factory=INTEGER.copy)
 
     def read(self, values: Values) -> int:
         """Returns the number; a RefusedError if it is none, or out of its bounds."""
@@ -128,11 +128,11 @@ class IntegerField(_NumberField):
         return int(number)
 
 
+@dataclasses.dataclass(frozen=True)
 class DecimalField(_NumberField):
     """A field that is a number, whole or not."""
 
-    def __init__(self, name: str, description: str, lowest: float, highest: float, default: float):
-        super().__init__(name, description, NUMBER, False, lowest, highest, default)
+    schema: Schema = dataclasses.field(default_factory=NUMBER.copy)
 
     def read(self, values: Values) -> float:
         """Returns the number; a RefusedError if it is none, or out of its bounds."""

@@ -3,7 +3,7 @@
 Written from its documentation (docs.libretranslate.com) and from what its clients send and expect.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -11,7 +11,6 @@ from starlette.responses import JSONResponse, Response
 from nmt.documents import FORMATS as FILE_FORMATS
 from nmt.serving import notices
 from nmt.serving.access_log import access_of
-from nmt.serving.batching import Item
 from nmt.serving.detection import Detection
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import (
@@ -25,9 +24,7 @@ from nmt.serving.fields import (
     TextField,
     TextsField,
 )
-from nmt.serving.file_routes import translate_markup
 from nmt.serving.models import MAX_N_BEST
-from nmt.serving.notices import Notice
 from nmt.serving.operations import (
     AUTO,
     CONFIDENCE,
@@ -38,8 +35,9 @@ from nmt.serving.operations import (
     WARNINGS,
     Operation,
 )
-from nmt.serving.service import Service, TextQuery
+from nmt.serving.service import Service
 from nmt.serving.suggestions import Suggestion
+from nmt.serving.translated_texts import translate_markup, translate_plain
 from nmt.text.language_names import language_name
 from nmt.text.languages import Pair
 
@@ -48,24 +46,12 @@ FORMAT = ChoiceField("format", "text (default) or html", ("text", "html"), "text
 ALTERNATIVES = IntegerField(
     "alternatives",
     f"further translations of each text, 0 to {MAX_N_BEST - 1}",
-    lowest=0,
     highest=MAX_N_BEST - 1,
-    default=0,
 )
 # It costs a pass over the translation after a greedy search, which is why it must be asked for.
 WITH_CONFIDENCE = FlagField(
     "confidence", "whether to answer how sure each translation is (not LibreTranslate's)"
 )
-
-
-class Answer(NamedTuple):
-    """What is answered to a text."""
-
-    text_query: TextQuery
-    translation: str
-    alternatives: list[str]
-    confidence: float | None  # 0 to 100, if it is asked for and known
-    warnings: list[Notice]
 
 
 async def translate(request: Request) -> Response:
@@ -79,57 +65,20 @@ async def translate(request: Request) -> Response:
     if is_html and number:
         raise RefusedError(400, "alternatives need the format text")
     if is_html:
-        answers = await _translate_html(request, source, target, texts)
+        answers = await translate_markup(request, source, target, texts)
     else:
-        answers = await _translate_plain(request, source, target, texts, number, confidence)
-    columns: dict[str, list[Any]] = {"translatedText": [one.translation for one in answers]}
+        answers = await translate_plain(request, source, target, texts, number, confidence)
+    columns: dict[str, list[Any]] = {"translatedText": [one.text for one in answers]}
     if number:
         columns["alternatives"] = [one.alternatives for one in answers]
     if confidence:
         columns["confidence"] = [one.confidence for one in answers]
     if source == AUTO:
         columns["detectedLanguage"] = [_detection(one.text_query.detection) for one in answers]
-    columns["warnings"] = [notices.answers(one.warnings) for one in answers]
+    columns["warnings"] = [notices.answers(one.notices) for one in answers]
     if isinstance(values["q"], list):
         return JSONResponse(columns)
     return JSONResponse({name: column[0] for name, column in columns.items()})
-
-
-async def _translate_html(
-    request: Request, source: str, target: str, texts: list[str]
-) -> list[Answer]:
-    translated = await translate_markup(request, source, target, texts)
-    return [Answer(one.text_query, one.text, [], None, one.notices) for one in translated]
-
-
-async def _translate_plain(
-    request: Request,
-    source: str,
-    target: str,
-    texts: list[str],
-    alternatives: int,
-    confidence: bool,
-) -> list[Answer]:
-    service: Service = request.app.state.service
-    text_queries = service.queries(source, target, texts)
-    queries = [
-        one.query
-        and one.query._replace(
-            n_best=1 + alternatives, scored=alternatives > 0, confidence=confidence
-        )
-        for one in text_queries
-    ]
-    results = await service.translate(request, queries, [Item(text) for text in texts])
-    return [
-        Answer(
-            one,
-            best.text,
-            [result.text for result in alternatives],
-            best.confidence,
-            [*one.notices, *best.notices],
-        )
-        for one, (best, *alternatives) in zip(text_queries, results, strict=True)
-    ]
 
 
 def _detection(detection: Detection | None) -> dict[str, Any]:

@@ -58,9 +58,6 @@ STREAM_HEADERS = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}  # for
 class GlossaryField(Field):
     """A field that is an object of terms and their translations."""
 
-    def __init__(self, name: str, description: str):
-        super().__init__(name, description, {"type": "object", "additionalProperties": STRING})
-
     def read(self, values: Values) -> tuple[tuple[str, str], ...]:
         """Returns the terms and their translations, in order; a RefusedError if they are none."""
         glossary = values.get(self.name) or {}
@@ -95,7 +92,9 @@ N_BEST = IntegerField(
 )
 PREFIX = TextField("prefix", "what each translation begins with")
 GLOSSARY = GlossaryField(
-    "glossary", f"terms and their translations, at most {MAX_TERMS}, beside those of the server"
+    "glossary",
+    f"terms and their translations, at most {MAX_TERMS}, beside those of the server",
+    {"type": "object", "additionalProperties": STRING},
 )
 DETAILS = FlagField("details", "the tokens of the best one, and its word alignment")
 SAMPLE = FlagField("sample", "draw translations at random")
@@ -109,9 +108,7 @@ TEMPERATURE = DecimalField(
 TOP_K = IntegerField(
     "top_k",
     "of samples: draw from the k likeliest tokens; 0 is all",
-    lowest=0,
     highest=1_000_000,
-    default=0,
 )
 TOP_P = DecimalField(
     "top_p",
@@ -120,9 +117,7 @@ TOP_P = DecimalField(
     highest=1,
     default=1.0,
 )
-SEED = IntegerField(
-    "seed", "of samples: the same seed gives the same text", lowest=0, highest=2**31 - 1, default=0
-)
+SEED = IntegerField("seed", "of samples: the same seed gives the same text", highest=2**31 - 1)
 SAMPLING_FIELDS = (TEMPERATURE, TOP_K, TOP_P, SEED)
 N_BEST_FIELDS = (
     TEXTS, SOURCE, TARGET, N_BEST, PREFIX, GLOSSARY, DETAILS, SAMPLE, *SAMPLING_FIELDS, KEY,
@@ -221,10 +216,6 @@ def _details(result: Result) -> dict[str, Any]:
 class PrefixesField(Field):
     """A field that is a list of token ids for each sentence."""
 
-    def __init__(self, name: str, description: str):
-        ids = {"type": "array", "items": INTEGER}
-        super().__init__(name, description, {"type": "array", "items": ids})
-
     def read(self, values: Values, vocab_size: int) -> list[list[int]]:
         """Returns the lists; a RefusedError if they hold anything but ids of the vocabulary."""
         prefixes = values.get(self.name, [])
@@ -240,7 +231,11 @@ class PrefixesField(Field):
         return list(prefixes)
 
 
-PREFIXES = PrefixesField("prefixes", "token ids that the translation of each sentence begins with")
+PREFIXES = PrefixesField(
+    "prefixes",
+    "token ids that the translation of each sentence begins with",
+    {"type": "array", "items": {"type": "array", "items": INTEGER}},
+)
 STREAM_FIELDS = (TEXT, SOURCE, TARGET, PREFIXES, KEY)
 
 
@@ -321,7 +316,7 @@ async def runs(request: Request) -> Response:
             "beam": served.beam,
             "parameters": served.parameters,
             "ensemble": served.model.members,
-            "explorer": service.has_explorer(served),
+            "explorer": service.why_no_explorer(served) is None,
             "examples": [] if service.limits.keys else served.examples,
         })  # fmt: skip
     return JSONResponse(answer)

@@ -23,14 +23,10 @@ class Notice(NamedTuple):
     message: str  # for people
     items: list[str]  # that the message names
 
-    def answer(self) -> dict[str, Any]:
-        """Returns it as it stands in an answer."""
-        return self._asdict()
-
 
 def answers(notices: Sequence[Notice]) -> list[dict[str, Any]]:
     """Returns notices as they stand in an answer."""
-    return [notice.answer() for notice in notices]
+    return [notice._asdict() for notice in notices]
 
 
 def of_differences(missing: list[str], added: list[str]) -> list[Notice]:

@@ -15,7 +15,7 @@ from nmt.decoding.search_options import Sampling
 from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.messages import log, log_once
 from nmt.serving import bodies, detection, notices, streaming
-from nmt.serving.access_log import Access, access_of
+from nmt.serving.access_log import access_of
 from nmt.serving.batching import MAX_WAITING, Batcher, Item
 from nmt.serving.detection import Detection
 from nmt.serving.disposable import Processes
@@ -44,7 +44,6 @@ from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 THREADS = 2  # of streams, attention, HTML and warming up
 WITHOUT_TENSORFLOW = "samples and attention need TensorFlow; start without --engine ctranslate2"
 LOADING = "Loading TensorFlow, for the first request that CTranslate2 cannot answer alone."
-NOT_RUNNING = "the server does not run"
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 
 Value = TypeVar("Value")
@@ -82,8 +81,8 @@ class Service:
         self.loaded.on_change = self._begin_with
         self.announce: Callable[[Models], None] = lambda models: None  # the first that are loaded
         self.batcher: Batcher | None = None  # while the server runs
-        self._threads: ThreadPoolExecutor | None = None  # for all but batches and files
-        self._processes: Processes | None = None  # for files, while the server runs
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="serve")  # for all others
+        self.processes = Processes()  # for files
         self._loader = Loader()  # of what TensorFlow needs
         self._explorers: dict[ServedModel, StoredBytes] = {}
         self._explorer_lock = threading.Lock()
@@ -105,8 +104,7 @@ class Service:
             self._max_waiting,
             self.metrics.batch.observe,
         )
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="serve")
-        self._processes = Processes()
+        self.processes.prepare()
         self.loaded.start()
         try:
             yield
@@ -114,7 +112,7 @@ class Service:
             self.is_over = True
             self.loaded.close()
             await self.batcher.close()
-            self._processes.close()
+            self.processes.close()
             self._loader.close()
             self._threads.shutdown(wait=False, cancel_futures=True)
 
@@ -159,7 +157,7 @@ class Service:
             translator = served.translator(query)
             streaming.events(translator, WARM_UP_TEXT, [], lambda name, data: True)
             translator.attend(WARM_UP_TEXT)
-            if self.has_explorer(served):
+            if self.why_no_explorer(served) is None:
                 self._make_explorer(served)
         models.detect.load()
 
@@ -242,8 +240,7 @@ class Service:
 
     async def _submit(self, query: Query, items: list[Item]) -> list[list[Result]]:
         """Returns the translations of items; samples wait in no thread for what they need."""
-        if self.batcher is None:
-            raise RuntimeError(NOT_RUNNING)
+        assert self.batcher  # the server runs
         if query.sampling is not None:
             served = query.served
             usual = query._replace(terms=(), n_best=size_of_beam(query.n_best), sampling=Sampling())
@@ -279,12 +276,6 @@ class Service:
         log_once(LOADING)
         await self._loader.load((served, key), load)
 
-    def answered(self, access: Access, seconds: float) -> None:
-        """Counts and logs a request that was answered, or refused, after so many seconds."""
-        self.metrics.count(access.route, access.status, seconds)
-        access.milliseconds = round(1000 * seconds, 1)
-        access.log()
-
     def count(self, request: Request, query: Query, texts: list[str]) -> None:
         """Adds the characters of texts of a request to the figures."""
         number = sum(map(len, texts))
@@ -298,13 +289,6 @@ class Service:
         self._check_calls()
         return await asyncio.wrap_future(self._start(function))
 
-    async def in_process(self, function: Callable[..., Value], *arguments: Any) -> Value:
-        """Returns what a function returns, which runs in a process of its own; see Processes."""
-        if self._processes is None:
-            raise RuntimeError(NOT_RUNNING)
-        result: Value = await self._processes.call(function, *arguments)
-        return result
-
     def _check_calls(self) -> None:
         """Raises a RefusedError if as many calls wait for the threads as requests may wait."""
         if len(self._calls) >= self._max_waiting:
@@ -312,8 +296,6 @@ class Service:
 
     def _start(self, function: Callable[[], Value]) -> Future[Value]:
         """Starts a function in a thread of the server."""
-        if self._threads is None:
-            raise RuntimeError(NOT_RUNNING)
         call = self._threads.submit(function)
         self._calls.add(call)
         call.add_done_callback(self._calls.discard)
@@ -328,10 +310,6 @@ class Service:
         translator = served.translator(query)
         await self._loaded(served, "networks", served.model.networks)
         return await self.in_thread(lambda: translator.attend(line))
-
-    def has_explorer(self, served: ServedModel) -> bool:
-        """Returns whether anyone may have a page that holds a run, and a page can."""
-        return self.why_no_explorer(served) is None
 
     def why_no_explorer(self, served: ServedModel) -> str | None:
         """Returns why there is no page that holds a run; None if there is one."""
@@ -413,7 +391,7 @@ class Service:
                 if name in ("end", "error"):
                     return
         finally:
-            queue.close()
+            queue.is_closed = True
 
     def _stream_notices(
         self, query: Query, text: str, translated: list[tuple[str, str]]

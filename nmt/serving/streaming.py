@@ -80,19 +80,16 @@ def finished(translator: Translator, number: int, sentence: Sentence) -> Finishe
     (attended,) = context.engine.attend([pair])
     target = pair.target[1:]
     tokenizer = context.tokenizer
-    names = tokenizer.target.tokens(target)
+    scores = tokens.token_scores(context, pair.target, score.tokens)
     streamed = []
-    for token, name, likelihood in zip(target, names, score.tokens, strict=True):
+    for token, named, likelihood in zip(target, scores, score.tokens, strict=True):
         ids = [token_id for token_id, _ in likelihood.alternatives]
-        shown = tokenizer.target.tokens(ids)
         alternatives = [
-            {"id": token_id, "token": shown_name, "probability": round(math.exp(logarithm), 4)}
-            for (token_id, logarithm), shown_name in zip(
-                likelihood.alternatives, shown, strict=True
-            )
+            {"id": token_id, "token": name, "probability": round(probability, 4)}
+            for token_id, (name, probability) in zip(ids, named.alternatives, strict=True)
         ]
-        probability = round(math.exp(likelihood.log_probability), 4)
-        streamed.append(StreamedToken(token, name, probability, alternatives))
+        probability = round(math.exp(named.log_probability), 4)
+        streamed.append(StreamedToken(token, named.token, probability, alternatives))
     of_text = attended.cross[:, len(tokenizer.before) : -1]  # neither START nor END
     weights = np.round(of_text.astype(float), 3).tolist()
     source = tokenizer.tokens(tokenizer.text_ids(pair.source))
@@ -145,7 +142,3 @@ class EventQueue:
             self._arrival.clear()
             await self._arrival.wait()
         return self._events.popleft()
-
-    def close(self) -> None:
-        """Says that nobody reads any more."""
-        self.is_closed = True

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 from clients import ASKED, Capitals, WithoutDigits, client_of
 
-from nmt.serving import file_routes, stored_files, uploads
+from nmt.serving import stored_files, translated_texts, uploads
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import UploadedFile
 from nmt.serving.limits import Limits
@@ -106,9 +106,9 @@ def test_a_table_has_columns_to_translate(client):
 
 def test_other_clients_have_their_turn_within_a_long_file(client, run):
     run.batches.clear()
-    lines = "\n".join(f"um {number}" for number in range(file_routes.TEXTS + 10))
+    lines = "\n".join(f"um {number}" for number in range(translated_texts.TEXTS + 10))
     send(client, "a.txt", lines.encode())
-    assert run.batches == [file_routes.TEXTS, 10]
+    assert run.batches == [translated_texts.TEXTS, 10]
 
 
 @pytest.mark.parametrize(
