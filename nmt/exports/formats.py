@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from nmt.exports.exported_model import Export
-
-
-class Exporter(Protocol):
-    """The function `write` of a format."""
-
-    def __call__(self, path: Path, export: Export) -> None:
-        """Writes an export to a new path; a UserError if it lacks a package, or cannot."""
 
 
 class Format(NamedTuple):
@@ -24,11 +17,12 @@ class Format(NamedTuple):
     quantizations: tuple[str, ...] = ()
     has_languages: bool = False  # its files name the languages
 
-    @property
-    def write(self) -> Exporter:
-        """The function that writes it; its module, and what that needs, is imported now."""
-        exporter: Exporter = import_module(f"nmt.exports.{self.module}").write
-        return exporter
+    def write(self, path: Path, export: Export) -> None:
+        """Writes an export to a new path; a UserError if it lacks a package, or cannot.
+
+        The module of the format, and what that needs, is imported now.
+        """
+        import_module(f"nmt.exports.{self.module}").write(path, export)
 
 
 FORMATS = {

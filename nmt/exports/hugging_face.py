@@ -8,7 +8,7 @@ has the files of a MarianTokenizer. `import` reads both.
 import json
 import shutil
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,22 +16,12 @@ from nmt import UserError, output
 from nmt.exports.exported_model import Export, ModelCard
 from nmt.exports.hugging_face_tokenizer import CODE, marian_files, tokenizer_files
 from nmt.network.marian import halves, tensors
-from nmt.network.variants import sizes_of, variant_of
+from nmt.network.variants import sizes_of
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import END, PAD, START, Transformer, positional_encoding
 
 MAX_TOKENS = 1024  # the length of the table of positions
-
-
-class Architecture(NamedTuple):
-    """A class of transformers, and what its configuration calls itself."""
-
-    model_type: str
-    class_name: str
-
-
-MARIAN = Architecture("marian", "MarianMTModel")
-PEGASUS = Architecture("pegasus", "PegasusForConditionalGeneration")
+CLASSES = {"marian": "MarianMTModel", "pegasus": "PegasusForConditionalGeneration"}  # by model_type
 
 
 def write(path: Path, export: Export) -> None:
@@ -66,11 +56,6 @@ def write(path: Path, export: Export) -> None:
         )
 
 
-def architecture(transformer: Transformer) -> Architecture:
-    """Returns the class of transformers that normalizes where `transformer` does."""
-    return PEGASUS if variant_of(transformer).pre_norm else MARIAN
-
-
 # ---- Weights ----
 
 
@@ -91,8 +76,8 @@ def weights(transformer: Transformer) -> dict[str, np.ndarray]:
 
 def configuration(transformer: Transformer) -> dict[str, Any]:
     """Returns config.json."""
-    sizes, kind = sizes_of(transformer), architecture(transformer)
-    tied = sizes["tie_embeddings"]
+    sizes = sizes_of(transformer)
+    tied, kind = sizes["tie_embeddings"], "pegasus" if sizes["pre_norm"] else "marian"
     stacks: dict[str, Any] = {}
     for stack, layers in (("encoder", "num_layers"), ("decoder", "decoder_layers")):
         stacks |= {
@@ -101,8 +86,8 @@ def configuration(transformer: Transformer) -> dict[str, Any]:
             f"{stack}_ffn_dim": sizes["dff"],
         }
     return {
-        "architectures": [kind.class_name],
-        "model_type": kind.model_type,
+        "architectures": [CLASSES[kind]],
+        "model_type": kind,
         "d_model": sizes["d_model"],
         **stacks,
         "vocab_size": sizes["input_vocab_size"],

@@ -20,7 +20,7 @@ from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.network.variants import sizes_of, variant_of
 from nmt.text import spelling
 from nmt.text.tokenizer import Tokenizer
-from transformer_model import DecoderLayer, EncoderLayer, MultiHeadAttention, Transformer
+from transformer_model import DecoderLayer, EncoderLayer, Transformer
 
 FOLDER = Path(__file__).parent
 ENGINE = ("tokenizer.js", "network.js", "search.js", "slices.js")
@@ -29,59 +29,48 @@ JAVASCRIPT_SYNTAX = r"^$\.*+?()[]{}|/"  # what a backslash may precede in a regu
 KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}  # of SentencePiece models
 
 
-def dense_tensors(name: str, layer: keras.layers.Dense) -> Tensors:
-    """Returns the weights of a Dense layer by name; the kernel is transposed to (out, in)."""
-    kernel, bias = layer.get_weights()
-    return {f"{name}.kernel": kernel.T, f"{name}.bias": bias}
+def tensors_of(layers: Mapping[str, keras.layers.Layer]) -> Tensors:
+    """Returns the weights of layers by name; the kernel of a Dense is transposed to (out, in)."""
+    return {
+        f"{name}.{variable.name}": np.asarray(variable).T
+        for name, layer in layers.items()
+        for variable in layer.weights
+    }
 
 
-def norm_tensors(name: str, layer: keras.layers.Layer) -> Tensors:
-    """Returns the weights of a LayerNormalization by name."""
-    gamma, beta = layer.get_weights()
-    return {f"{name}.gamma": gamma, f"{name}.beta": beta}
-
-
-def attention_tensors(name: str, attention: MultiHeadAttention) -> Tensors:
-    """Returns the weights of a MultiHeadAttention by name."""
-    tensors: Tensors = {}
-    for part in ("wq", "wk", "wv", "dense"):
-        tensors |= dense_tensors(f"{name}.{part}", getattr(attention, part))
-    return tensors
-
-
-def layer_tensors(
-    name: str, layer: EncoderLayer | DecoderLayer, attentions: Mapping[str, str], norms: int
-) -> Tensors:
-    """Returns the weights of a layer by name; `attentions` are attributes by name in the page."""
-    tensors: Tensors = {}
-    for part, attribute in attentions.items():
-        tensors |= attention_tensors(f"{name}.{part}", getattr(layer, attribute))
-    for number in range(1, norms + 1):
-        norm = getattr(layer, f"layernorm{number}")
-        tensors |= norm_tensors(f"{name}.norm{number}", norm)
-    first, second = layer.ffn.layers
-    tensors |= dense_tensors(f"{name}.ffn.first", first)
-    return tensors | dense_tensors(f"{name}.ffn.second", second)
+def parts_of(layer: EncoderLayer | DecoderLayer) -> dict[str, keras.layers.Layer]:
+    """Returns what a layer consists of, by name in the page."""
+    attentions = {"self": layer.mha} if isinstance(layer, EncoderLayer) else {
+        "self": layer.mha1, "cross": layer.mha2,
+    }  # fmt: skip
+    parts = {
+        f"{name}.{part}": getattr(attention, part)
+        for name, attention in attentions.items()
+        for part in ("wq", "wk", "wv", "dense")
+    }
+    for number in range(1, len(attentions) + 2):
+        parts[f"norm{number}"] = getattr(layer, f"layernorm{number}")
+    parts["ffn.first"], parts["ffn.second"] = layer.ffn.layers
+    return parts
 
 
 def named_tensors(transformer: Transformer) -> Tensors:
     """Returns the weights of a Transformer by the names that network.js knows, as NumPy arrays."""
     encoder, decoder = transformer.encoder, transformer.decoder
-    (source_embedding,) = encoder.embedding.get_weights()
-    tensors = {"encoder.embedding": source_embedding}
+    tensors = {"encoder.embedding": np.asarray(encoder.embedding.embeddings)}
     if not variant_of(transformer).tie_embeddings:
-        (tensors["decoder.embedding"],) = decoder.embedding.get_weights()
-        tensors |= dense_tensors("final", transformer.final_layer)
+        tensors["decoder.embedding"] = np.asarray(decoder.embedding.embeddings)
+        tensors |= tensors_of({"final": transformer.final_layer})
     elif transformer.final_layer.bias is not None:
         tensors["final.bias"] = np.asarray(transformer.final_layer.bias)
-    for number, layer in enumerate(encoder.enc_layers, start=1):
-        tensors |= layer_tensors(f"encoder.{number}", layer, {"self": "mha"}, norms=2)
-    attentions = {"self": "mha1", "cross": "mha2"}
-    for number, layer in enumerate(decoder.dec_layers, start=1):
-        tensors |= layer_tensors(f"decoder.{number}", layer, attentions, norms=3)
+    for stack, layers in (("encoder", encoder.enc_layers), ("decoder", decoder.dec_layers)):
+        for number, layer in enumerate(layers, start=1):
+            parts = {f"{stack}.{number}.{name}": part for name, part in parts_of(layer).items()}
+            tensors |= tensors_of(parts)
     if variant_of(transformer).pre_norm:
-        tensors |= norm_tensors("encoder.norm", encoder.layernorm)
-        tensors |= norm_tensors("decoder.norm", decoder.layernorm)
+        tensors |= tensors_of(
+            {"encoder.norm": encoder.layernorm, "decoder.norm": decoder.layernorm}
+        )
     return tensors
 
 
