@@ -66,9 +66,7 @@ def choose(args: Namespace, resumed: Parameters | None = None) -> CorpusChoice:
     elif args.train:
         source, name, explicit = CorpusSource(train=_resolved(args.train)), "", True
     else:
-        dataset = _choose_dataset(args)
-        source, name = CorpusSource(dataset=dataset.path), dataset.name
-        explicit = dataset.explicit
+        source, name, explicit = _choose_dataset(args)
     if args.train:
         name = file_names(args.train)
     source = source.with_files(_resolved(args.train), _resolved(args.valid), _resolved(args.test))
@@ -132,26 +130,19 @@ def check_encoding(path: str | Path) -> None:
         raise UserError(f"{name}: the path is not UTF-8; rename it") from None
 
 
-class _Dataset(NamedTuple):
-    """A data set to train on."""
-
-    path: str  # of a file of pairs; of any other data set, its name
-    name: str  # for the corpus and its run folder
-    explicit: bool  # whether a flag names it
-
-
-def _choose_dataset(args: Namespace) -> _Dataset:
+def _choose_dataset(args: Namespace) -> CorpusChoice:
     """Returns the data set that --dataset or the preset names, or else the default one."""
-    preset = preset_name(args)
-    if args.data_path is None and "data_path" in params.PRESETS[preset].values:
-        return _Dataset(params.PRESETS[preset].values["data_path"], preset, explicit=True)
-    if args.data_path is None:
-        return _Dataset(params.DATA_PATH, params.DATA_PATH, explicit=False)
-    files.check_is_stored(args.data_path)
-    if files.is_table(args.data_path):
-        path = str(Path(args.data_path).resolve())
-        return _Dataset(path, file_names([args.data_path]), explicit=True)
-    return _Dataset(args.data_path, args.data_path, explicit=True)
+    path = name = args.data_path
+    if path is None:
+        name = preset_name(args)
+        if path := params.PRESETS[name].values.get("data_path"):
+            return CorpusChoice(CorpusSource(dataset=path), name, explicit=True)
+        default = CorpusSource(dataset=params.DATA_PATH)
+        return CorpusChoice(default, params.DATA_PATH, explicit=False)
+    files.check_is_stored(path)
+    if files.is_table(path):
+        path, name = str(Path(path).resolve()), file_names([path])
+    return CorpusChoice(CorpusSource(dataset=path), name, explicit=True)
 
 
 def resuming_command(args: Namespace, choice: CorpusChoice, corpus: corpora.Corpus) -> str:

@@ -7,7 +7,7 @@ import functools
 import itertools
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from nmt import UserError
 from nmt.cli import flags, line_io, trained_runs, translate_file, translate_lines
@@ -33,26 +33,12 @@ VARYING_SHAPES = True
 # ---- Flags ----
 
 
-class SamplingFlag(NamedTuple):
-    """A flag of --sample."""
-
-    name: str  # of the field of decoding.sampling.Sampling
-    kind: type
-    bounds: tuple[float, float]
-    default: float
-    help: str
-
-
-SAMPLING = (
-    SamplingFlag("temperature", float, (1e-3, 1e3), 1.0, "below 1: likely tokens become likelier"),
-    SamplingFlag("top_k", int, (0, 1_000_000), 0, "draw from the N likeliest tokens; 0 is all"),
-    SamplingFlag(
-        "top_p", float, (1e-6, 1.0), 1.0, "draw from the likeliest tokens of total probability X"
-    ),
-    SamplingFlag(
-        "seed", int, (0, 2**31 - 1), 0, "of the samples: the same seed gives the same text"
-    ),
-)
+SAMPLING = {  # flags of --sample, by the field of Sampling: lowest and highest value, help
+    "temperature": (1e-3, 1e3, "below 1: likely tokens become likelier"),
+    "top_k": (0, 1_000_000, "draw from the N likeliest tokens; 0 is all"),
+    "top_p": (1e-6, 1.0, "draw from the likeliest tokens of total probability X"),
+    "seed": (0, 2**31 - 1, "of the samples: the same seed gives the same text"),
+}
 
 
 def add_flags(parser: ArgumentParser) -> None:
@@ -145,11 +131,11 @@ def add_sampling_flags(parser: ArgumentParser) -> None:
         "--sample", action="store_true",
         help="draw translations at random, token by token; --n-best of them for each line",
     )  # fmt: skip
-    for flag in SAMPLING:
-        lowest, highest = flag.bounds
+    for name, default in Sampling()._asdict().items():
+        lowest, highest, text = SAMPLING[name]
         group.add_argument(
-            f"--{flag.name.replace('_', '-')}", type=flags.number(flag.kind, lowest, highest),
-            metavar={int: "N", float: "X"}[flag.kind], help=f"{flag.help} (default {flag.default})",
+            f"--{name.replace('_', '-')}", type=flags.number(type(default), lowest, highest),
+            metavar="N" if type(default) is int else "X", help=f"{text} (default {default})",
         )  # fmt: skip
 
 
@@ -259,7 +245,7 @@ def check_flags(args: Namespace) -> None:
 
 def sampling_values(args: Namespace) -> dict[str, Any]:
     """Returns the values of the flags of SAMPLING that are given, by name."""
-    values = {flag.name: getattr(args, flag.name) for flag in SAMPLING}
+    values = {name: getattr(args, name) for name in SAMPLING}
     return {name: value for name, value in values.items() if value is not None}
 
 
