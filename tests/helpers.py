@@ -9,6 +9,7 @@ import random
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -118,6 +119,13 @@ def in_graph(tokenizer, text):
 def call(*arguments):
     """Runs the program in this process. Returns its exit code."""
     return run_demo.main([str(argument) for argument in arguments])
+
+
+def output_of(capsys, *command):
+    """Runs a command. Returns what it prints."""
+    capsys.readouterr()
+    assert call(*command) == 0
+    return capsys.readouterr().out
 
 
 def refused(capsys, *command):
@@ -434,6 +442,36 @@ def backwards(texts):
 
 
 # ---- Pages in Chromium ----
+
+
+class BrowserPage:
+    """A page that Chromium shows."""
+
+    def __init__(self, driver):
+        self.driver = driver
+
+    def ask(self, script, *arguments):
+        """Returns what a script in the page returns."""
+        return self.driver.execute_script(script, *arguments)
+
+    def wait_for(self, script, *arguments):
+        """Returns what a script returns, once that is true."""
+        until = time.monotonic() + 60  # seconds, on a busy machine
+        while not (value := self.ask(script, *arguments)):
+            assert time.monotonic() < until, script
+            time.sleep(0.02)
+        return value
+
+    def texts(self, selector):
+        """Returns the texts of the elements that a CSS selector chooses."""
+        script = "return [...document.querySelectorAll(arguments[0])].map(one => one.textContent)"
+        return self.ask(script, selector)
+
+    def resize(self, width, height=844):
+        """Makes the page as wide as on a phone, or wider."""
+        metrics = dict(width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
 
 # The color of each text that is visible, and of the backgrounds behind it, from the inside out.
 TEXT_COLORS = """

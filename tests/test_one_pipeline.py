@@ -30,7 +30,7 @@ LINES = [  # the first of each is one sentence
     "Um 48213 dois. Três {name}. Dois.",
 ]
 SINGLE = LINES[:-1]
-OTHER_SEARCHES = [(CTRANSLATE2, 1), (TENSORFLOW, 3)]
+OTHER_SEARCHES = [(CTRANSLATE2, 1), (TENSORFLOW, 1), (TENSORFLOW, 3)]
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,6 @@ def glossary(tmp_path_factory):
     scope="module",
     params=[
         (CTRANSLATE2, 3),
-        (TENSORFLOW, 1),
         *(pytest.param(param, marks=pytest.mark.slow) for param in OTHER_SEARCHES),
     ],
     ids=lambda param: "{}, beam {}".format(*param),

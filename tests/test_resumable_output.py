@@ -5,7 +5,7 @@ import resource
 
 import pytest
 
-from nmt import UserError, output
+from nmt import UserError
 from nmt.resumable_output import FinishedText, ResumableLines, ResumableTexts, other_settings
 
 RUN_A = {"run": "a"}
@@ -45,7 +45,7 @@ def test_an_output_that_another_process_has_written_is_not_replaced(kind, tmp_pa
         partial.add(*values)
         target.write_text("mine\n")
         with pytest.raises(UserError, match=r"out: exists already"):
-            partial.finish([1] if kind is ResumableLines else b"one")
+            partial.finish(*([] if kind is ResumableLines else [b"one"]))
     assert target.read_text() == "mine\n"
 
 
@@ -70,12 +70,21 @@ def test_texts_are_used_again_only_with_the_same_settings(tmp_path):
     assert target.read_bytes() == b"one two three"
 
 
-@pytest.mark.parametrize("content", ["um\n", "[]\n", '{"run": "a"}\n{"source": "um"}\n'])
-def test_a_file_of_that_name_that_holds_something_else_stays(content, tmp_path):
-    (tmp_path / "out.html.partial").write_text(content)
-    with pytest.raises(UserError, match=r"out.html.partial: holds something else; move it"):
-        ResumableTexts(tmp_path / "out.html", RUN_A)
-    assert (tmp_path / "out.html.partial").read_text() == content
+@pytest.mark.parametrize("kind", [ResumableLines, ResumableTexts])
+@pytest.mark.parametrize("content", ["um\n", "[]\n", '{"run": "a"}\n{"a": "um"}\n', '{"b": 1}\n'])
+def test_a_file_of_that_name_that_holds_something_else_stays(kind, content, tmp_path):
+    (tmp_path / "out.partial").write_text(content)
+    with pytest.raises(UserError, match=r"out.partial: (holds something else; move it|was begun)"):
+        kind(tmp_path / "out", RUN_A)
+    assert (tmp_path / "out.partial").read_text() == content
+
+
+def test_settings_that_were_half_written_by_a_killed_process_are_written_again(tmp_path):
+    (tmp_path / "out.partial").write_text('{"run": "b')
+    with ResumableLines(tmp_path / "out", RUN_A) as partial:
+        partial.add(1, "um\n")
+    with ResumableLines(tmp_path / "out", RUN_A) as again:
+        assert again.finished == {1}
 
 
 def test_a_full_disk_is_named_by_the_file_which_keeps_what_is_finished(tmp_path):
@@ -92,18 +101,17 @@ def test_a_full_disk_is_named_by_the_file_which_keeps_what_is_finished(tmp_path)
         assert again.finished == {"um": ("one", None, None)}
 
 
-def test_a_first_part_that_was_written_as_a_signal_came_is_kept(tmp_path, monkeypatch):
+def test_a_first_part_that_was_written_as_a_signal_came_is_kept(tmp_path):
+    class Interrupted(set):
+        def add(self, first):
+            raise KeyboardInterrupt
+
     partial = ResumableLines(tmp_path / "out", RUN_A)
-
-    def write_and_be_interrupted(path, content):
-        path.write_bytes(content)
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(output, "write", write_and_be_interrupted)
-        with pytest.raises(KeyboardInterrupt), partial:
-            partial.add(1, "um\n")
+    partial.finished = Interrupted()
+    with pytest.raises(KeyboardInterrupt), partial:
+        partial.add(1, "um\n")
     with ResumableLines(tmp_path / "out", RUN_A) as again:
-        assert list(again.finished) == [1]
-        again.finish([1])
+        assert again.finished == {1}
+        again.finish()
     assert (tmp_path / "out").read_text() == "um\n"
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]

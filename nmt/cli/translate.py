@@ -32,7 +32,10 @@ VARYING_SHAPES = True
 
 # ---- Flags ----
 
-
+# Fields of SearchOptions that have a flag of their name.
+SEARCH_FLAGS = (
+    "n_best", "plain", "mbr", "alignments", "token_scores", "alternatives", "confidence",
+)  # fmt: skip
 SAMPLING = {  # flags of --sample, by the field of Sampling: lowest and highest value, help
     "temperature": (1e-3, 1e3, "below 1: likely tokens become likelier"),
     "top_k": (0, 1_000_000, "draw from the N likeliest tokens; 0 is all"),
@@ -268,15 +271,9 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
     return SearchOptions(
         beam=beam,
         length_penalty=model.options.length_penalty,
-        n_best=args.n_best,
-        plain=args.plain,
         sampling=Sampling(**sampling_values(args)) if args.sample else None,
         repetition=repetition if restricted else None,
-        mbr=args.mbr,
-        alignments=args.alignments,
-        token_scores=args.token_scores,
-        alternatives=args.alternatives,
-        confidence=args.confidence,
+        **{name: getattr(args, name) for name in SEARCH_FLAGS},
     )
 
 

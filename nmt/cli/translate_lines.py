@@ -119,7 +119,7 @@ def run(args: Namespace, runs: list[Run], load: Callable[[], Translate]) -> None
     lines, digest = count_lines(args)
     with ResumableLines(Path(args.output), line_settings(args, runs, digest)) as partial:
         translate(args, runs, load, partial, lines)
-        partial.finish(range(1, lines + 1, PART_LINES))
+        partial.finish()
     log.info(f"{args.output}: {plural(lines, 'line')} translated")
 
 

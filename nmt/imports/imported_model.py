@@ -12,7 +12,6 @@ from typing import NamedTuple
 import numpy as np
 
 from nmt import UserError
-from nmt.corpus.source import CorpusSource
 from nmt.imports.imported_vocabulary import Vocabulary, read_vocabulary
 from nmt.imports.model_configuration import CONFIG, Description, describe, languages_of
 from nmt.imports.model_folder import ModelFolder
@@ -71,11 +70,6 @@ def read_model(
         weights=weights,
         languages=languages or languages_of(folder, vocabulary.tag),
     )
-
-
-def corpus_of(model: ImportedModel) -> CorpusSource:
-    """Returns what stands for the text that the model was trained on, which is not known."""
-    return CorpusSource(dataset=model.name, languages=model.languages)
 
 
 # ---- Weights ----

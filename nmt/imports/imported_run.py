@@ -7,7 +7,8 @@ from pathlib import Path
 import tensorflow as tf
 
 from nmt import UserError, machine, output
-from nmt.imports.imported_model import ImportedModel, corpus_of
+from nmt.corpus.source import CorpusSource
+from nmt.imports.imported_model import ImportedModel
 from nmt.messages import log
 from nmt.network import marian
 from nmt.network.factory import build_transformer
@@ -35,8 +36,9 @@ def write_run(path: Path, model: ImportedModel) -> Transformer:
     )
     assign(transformer, model)
     hashes = {"tokenizer_sha256": tokenizer.sha256}
+    corpus = CorpusSource(dataset=model.name, languages=model.languages)  # which is not known
     parameters = Parameters(
-        model.options, corpus_of(model), hashes, versions=machine.versions(), imported=imported
+        model.options, corpus, hashes, versions=machine.versions(), imported=imported
     )
     with output.new(path) as unfinished:
         run = Run(unfinished)

@@ -16,6 +16,10 @@ TITLES = (
     "weights", "scored by",
 )  # fmt: skip
 IN_OTHER_COLUMNS = ("data_path", "epochs", "max_steps", "beam", "tokenize", "lowercase")
+IN_JSON = (  # of a Summary
+    "corpus", "languages", "epochs", "planned", "steps", "weights", "validation", "scores",
+    "parameters", "bytes",
+)  # fmt: skip
 MAX_COLUMNS = 5  # of options that differ
 
 
@@ -96,16 +100,7 @@ def to_json(run: Run) -> dict[str, Any]:
     }
     return {
         "folder": str(run.path),
-        "corpus": summary.corpus,
-        "languages": summary.languages,
-        "epochs": summary.epochs,
-        "planned": summary.planned,
-        "steps": summary.steps,
-        "weights": summary.weights,
-        "validation": summary.validation,
-        "scores": summary.scores,
-        "parameters": summary.parameters,
-        "bytes": summary.bytes,
+        **{name: getattr(summary, name) for name in IN_JSON},
         "date": trained.isoformat(timespec="seconds"),
         "options": options,
     }

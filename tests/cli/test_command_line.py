@@ -9,7 +9,17 @@ import sys
 import tempfile
 
 import pytest
-from helpers import ROOT, TINY, call, pretend_epoch, refused, run_process, sentences, write_tsv
+from helpers import (
+    ROOT,
+    TINY,
+    call,
+    output_of,
+    pretend_epoch,
+    refused,
+    run_process,
+    sentences,
+    write_tsv,
+)
 
 import params
 from nmt.cli import exit_codes, flags, main
@@ -25,8 +35,7 @@ def _few_graphs(request):
 
 
 def test_every_constant_is_a_flag_with_its_default_and_help_in_its_group(capsys):
-    assert call("train", "--help") == 0
-    text = capsys.readouterr().out
+    text = output_of(capsys, "train", "--help")
     words = "".join(text.split())  # argparse breaks lines at hyphens too
     titles = list(dict.fromkeys(row.section for row in params.table()))
     positions = [text.index(f"\n{title}:") for title in titles]
@@ -53,15 +62,13 @@ def test_the_name_of_a_file_is_no_sentence(finished, capsys, tmp_path):
 
 def test_a_sentence_may_be_longer_than_any_files_name(finished, capsys):
     text = ("um dois " * 5000)[:5000].strip()
-    assert call("translate", "--run", finished / "run", text) == 0
-    assert capsys.readouterr().out.count("\n") == 1
+    assert output_of(capsys, "translate", "--run", finished / "run", text).count("\n") == 1
     assert "Traceback" not in refused(capsys, "--dataset", "x" * 5000)
 
 
 def test_help_fits_on_a_screen_and_names_every_command_and_preset(capsys):
     for arguments in (["--help"], ["-h"]):
-        assert call(*arguments) == 0
-        lines = capsys.readouterr().out.splitlines()
+        lines = output_of(capsys, *arguments).splitlines()
         assert len(lines) <= 30
         assert max(map(len, lines)) <= 80
         for name, module in main.COMMANDS.items():

@@ -25,6 +25,7 @@ from helpers import (
     call,
     change_parameters,
     figures,
+    output_of,
     pretend_epoch,
     random_batches,
     refused,
@@ -88,16 +89,14 @@ def test_a_run_leaves_what_later_commands_need(finished):
 def test_each_argument_or_line_of_stdin_has_a_line_in_order(finished, capsys, monkeypatch):
     texts = ["um dois.", "", "nove.", "  um dois. \t", " ", "😀 汉字 עברית", "a\x03b\x01\x02"]
     command = ["translate", "--run", finished / "run"]
-    assert call(*command, *texts) == 0
-    printed = capsys.readouterr().out
+    printed = output_of(capsys, *command, *texts)
     lines = printed.split("\n")
     assert len(lines) == len(texts) + 1
     assert lines[1] == lines[4] == ""
     assert lines[0] == lines[3] != lines[2]
     given = io.BytesIO(b"".join(text.encode() + b"\r\n" for text in texts))
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(given))
-    assert call(*command) == 0
-    assert capsys.readouterr().out == printed
+    assert output_of(capsys, *command) == printed
 
 
 def test_n_best_are_printed_with_scores_best_first(finished, capsys):
@@ -156,8 +155,7 @@ def test_given_pairs_are_scored_one_per_line(finished, capsys, tmp_path):
 
 def test_evaluating_again_gives_the_same_scores_and_saves_what_is_asked_for(run, capsys):
     before = json.loads((run / "scores.json").read_text())
-    assert call("evaluate", "--run", run, "--ter", "--errors") == 0
-    printed = capsys.readouterr().out
+    printed = output_of(capsys, "evaluate", "--run", run, "--ter", "--errors")
     after = json.loads((run / "scores.json").read_text())
     for name in ("BLEU", "chrF", "lines", "accuracy", "epochs", "training_seconds"):
         assert after[name] == before[name], name
@@ -177,8 +175,7 @@ def test_files_are_scored_as_asked_for_and_leave_the_run_alone(finished, capsys,
     run, before = finished / "run", (finished / "run" / "scores.json").read_text()
     pairs = sentences(170)[150:]
     tsv = write_tsv(tmp_path / "more.tsv", pairs)
-    assert call("evaluate", "--run", run, tsv) == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = output_of(capsys, "evaluate", "--run", run, tsv).splitlines()
     assert [line.partition(" ")[0] for line in lines] == ["BLEU", "BLEU,", "chrF"]
     assert all(" ± " in line and "|bs:1000|" in line for line in lines)
     assert call("translate", "--run", run, *[source for source, _ in pairs]) == 0
@@ -202,11 +199,9 @@ def test_several_files_of_references_are_those_of_one_source(finished, capsys, t
     for name, lines in (names | {"o.pt": sources, "none": [""] * 20}).items():
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines))
     files = [tmp_path / name for name in ("s.pt", "r1.en", "r2.en", "none")]
-    assert call("translate", "--run", finished / "run", *sources) == 0
-    hypotheses = capsys.readouterr().out.splitlines()
+    hypotheses = output_of(capsys, "translate", "--run", finished / "run", *sources).splitlines()
     command = ["evaluate", "--run", finished / "run", *files, "--ter"]
-    assert call(*command) == 0
-    bleu, _, chrf, ter = capsys.readouterr().out.splitlines()
+    bleu, _, chrf, ter = output_of(capsys, *command).splitlines()
     streams = [references, others]
     assert bleu.startswith(f"BLEU {sacrebleu.corpus_bleu(hypotheses, streams).score:.1f} ± ")
     assert chrf.startswith(f"chrF {sacrebleu.corpus_chrf(hypotheses, streams).score:.1f} ± ")
@@ -272,13 +267,11 @@ def test_translations_of_others_are_scored_and_compared_as_those_of_a_run(capsys
     assert call(*command, other) == 0
     bleu = sacrebleu.corpus_bleu(worse, [references]).score
     assert capsys.readouterr().out.startswith(f"BLEU {bleu:.1f} ± ")
-    assert call(*command, good, other) == 0
-    title, line, *_ = capsys.readouterr().out.splitlines()
+    title, line, *_ = output_of(capsys, *command, good, other).splitlines()
     assert title == f"40 lines of {source} {reference}: {good} against {other}"
     assert re.match(rf"BLEU 100\.0 ± 0\.0 against {bleu:.1f} ± \S+, p = 0\.00", line)
     (tmp_path / "worst").write_text("won\n" * 40)
-    assert call(*command, good, other, tmp_path / "worst") == 0
-    printed = capsys.readouterr().out
+    printed = output_of(capsys, *command, good, other, tmp_path / "worst")
     assert f"40 lines of {source} {reference}:\n  1  {good}\n  2  {other}\n" in printed
     assert printed.count("  1  100.0 ± 0.0") == 3  # for each metric
     for words, said in (
@@ -298,20 +291,17 @@ def test_errors_are_reported_by_file_and_system(capsys, tmp_path):
     (tmp_path / "good").write_text("2 dogs\na cat\n2 dogs\n")
     (tmp_path / "bad").write_text("3 dogs\na a a\n2 dogs\n")
     command = ["evaluate", first, second, "--errors", "--hypotheses"]
-    assert call(*command, tmp_path / "bad") == 0
-    printed = capsys.readouterr().out
+    printed = output_of(capsys, *command, tmp_path / "bad")
     for text in (f"{first}, 2 lines:\nBLEU", f"{second}, 1 line:\nBLEU", "\nall:\nBLEU"):
         assert text in printed
     assert "2 lines of 3 with an error (66.7%)" in printed
     assert re.search(r"\nany +2 +0 +2\n", printed)
     assert f"  {first}, line 1: missing 2; added 3\n" in printed
-    assert call(*command, tmp_path / "bad", tmp_path / "good") == 0
-    printed = capsys.readouterr().out
+    printed = output_of(capsys, *command, tmp_path / "bad", tmp_path / "good")
     assert re.search(r"\nlines with +1 +2\nany +2 +0\nnumbers +1 +0\n", printed)
     (tmp_path / "terms").write_text("gato\tkitten\n")
     glossary = ["--glossary", tmp_path / "terms"]
-    assert call(*command, tmp_path / "good", *glossary) == 0
-    assert "terms: 1 (33.3%)" in capsys.readouterr().out
+    assert "terms: 1 (33.3%)" in output_of(capsys, *command, tmp_path / "good", *glossary)
     assert call("evaluate", first, "--hypotheses", tmp_path / "good", *glossary) == 2
     assert "--glossary is for --errors" in capsys.readouterr().err
 
@@ -326,8 +316,7 @@ def test_a_run_to_compare_with_is_loaded_before_anything_is_translated(
 
 def test_a_run_is_searched_with_its_own_options_unless_flags_are_given(run, capsys):
     change_parameters(run, beam=3)
-    assert call("translate", "--run", run, "--n-best", 3, "um.") == 0
-    assert capsys.readouterr().out.count("\n") == 3
+    assert output_of(capsys, "translate", "--run", run, "--n-best", 3, "um.").count("\n") == 3
     assert call("translate", "--run", run, "--n-best", 3, "--beam", 2, "um.") == 2
     own = run_demo.load_translator(run, n_best=3, workers=1, rows=2)
     assert [len(best) for best in own.hypotheses(["um dois.", "nove."])] == [3, 3]
@@ -528,10 +517,8 @@ def test_a_picture_without_a_sentence_is_of_the_first_test_line(finished, drawn,
 def test_attention_is_shown_of_the_translation_that_translate_gives(run, drawn, capsys):
     change_parameters(run, beam=8, length_penalty=2.0)
     lines = [source for source, _ in sentences(60, seed=3)]
-    assert call("translate", "--run", run, *lines) == 0
-    expected = capsys.readouterr().out.splitlines()
-    assert call("translate", "--run", run, "--beam", 1, *lines) == 0
-    greedy = capsys.readouterr().out.splitlines()
+    expected = output_of(capsys, "translate", "--run", run, *lines).splitlines()
+    greedy = output_of(capsys, "translate", "--run", run, "--beam", 1, *lines).splitlines()
     differing = [i for i, text in enumerate(expected) if text != greedy[i]]
     number = min(differing, key=lambda i: len(expected[i]))  # of which the end is not cut off
     line, translation = lines[number], expected[number]
@@ -550,8 +537,7 @@ def test_attention_is_shown_of_the_translation_that_translate_gives(run, drawn, 
 
 def test_sentences_of_a_line_are_explored_and_drawn_one_by_one(finished, tmp_path, capsys):
     line, page = "Um dois. Três quatro.", tmp_path / "page.html"
-    assert call("translate", "--run", finished / "run", line) == 0
-    translation = capsys.readouterr().out.strip()
+    translation = output_of(capsys, "translate", "--run", finished / "run", line).strip()
     assert call("explore", "--run", finished / "run", "--to", page, line) == 0
     held = json.loads(re.search(r'id="data".*?>(.*?)</script>', page.read_text(), re.S)[1])
     assert [one["text"] for one in held["examples"]] == ["Um dois.", "Três quatro."]
@@ -833,8 +819,7 @@ def test_prefixes_are_given_for_all_lines_or_for_each(finished, capsys, tmp_path
     assert call(*command, "--prefix", "nine nine") == 0
     assert [line[:9] for line in capsys.readouterr().out.splitlines()] == ["nine nine"] * 2
     (tmp_path / "p").write_text("four\n\n")
-    assert call(*command, "--prefixes", tmp_path / "p") == 0
-    assert capsys.readouterr().out.startswith("four")
+    assert output_of(capsys, *command, "--prefixes", tmp_path / "p").startswith("four")
     for text, said in (
         ("four\n", "fewer prefixes than lines"),
         ("four\n\nfive\n", "more lines than the input"),
@@ -850,16 +835,14 @@ def test_prefixes_are_given_for_all_lines_or_for_each(finished, capsys, tmp_path
 def test_several_runs_are_an_ensemble(finished, tmp_path, capsys):
     run = finished / "run"
     lines = ["um dois três.", "quatro cinco."]
-    assert call("translate", "--run", run, "--score", *lines) == 0
-    alone = capsys.readouterr().out
+    alone = output_of(capsys, "translate", "--run", run, "--score", *lines)
     assert call("translate", "--run", run, "--run", run, "--score", *lines) == 0
     rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
     for (score, text), line in zip(rows, alone.splitlines(), strict=True):
         assert text == line.split("\t")[1]
         assert float(score) == pytest.approx(float(line.split("\t")[0]), abs=1e-3)
     scores = (run / "scores.json").read_bytes()
-    assert call("evaluate", "--run", run, "--run", run) == 0
-    assert "BLEU" in capsys.readouterr().out
+    assert "BLEU" in output_of(capsys, "evaluate", "--run", run, "--run", run)
     assert (run / "scores.json").read_bytes() == scores  # they are those of one run
     assert "no trained run" in refused(capsys, "translate", "--run", run, "--run", tmp_path, "um.")
     shutil.copytree(run, tmp_path / "other")
@@ -878,11 +861,9 @@ def test_the_translation_most_like_the_others_is_printed(finished, capsys):
     command = ["translate", "--run", finished / "run", "um dois três.", "quatro cinco."]
     sample, search = ["--sample", "--n-best", "9"], ["--beam", "4", "--n-best", "4"]
     for more in (sample, search):
-        assert call(*command, *more) == 0
-        candidates = capsys.readouterr().out.splitlines()
+        candidates = output_of(capsys, *command, *more).splitlines()
         number = len(candidates) // 2
-        assert call(*command, *more, "--mbr", "chrf") == 0
-        chosen = capsys.readouterr().out.splitlines()
+        chosen = output_of(capsys, *command, *more, "--mbr", "chrf").splitlines()
         assert len(chosen) == 2
         assert chosen[0] in candidates[:number]
         assert chosen[1] in candidates[number:]
@@ -916,8 +897,7 @@ def test_the_plain_code_translates_the_same(finished, capsys):
 def test_evaluate_tells_what_weights_of_8_bits_cost(finished, tmp_path, capsys):
     pairs = write_tsv(tmp_path / "test.tsv", sentences(20))
     command = ["evaluate", pairs, "--run", finished / "run", "--quantization", "int8"]
-    assert call(*command) == 0
-    first, second, *_ = capsys.readouterr().out.splitlines()
+    first, second, *_ = output_of(capsys, *command).splitlines()
     assert re.search(r"with weights in int8 .* against .*run \(", first)
     assert re.match(r"BLEU [\d.]+ ± [\d.]+ against [\d.]+", second)
     hypotheses = tmp_path / "hypotheses"

@@ -17,6 +17,7 @@ from helpers import (
     as_dataset,
     call,
     change_parameters,
+    output_of,
     refused,
     sentences,
     source_of,
@@ -268,8 +269,7 @@ def test_damaged_scores_are_replaced(content, run, monkeypatch):
 def test_the_scores_of_a_run_are_those_of_its_final_weights(run, capsys):
     shutil.rmtree(run / "checkpoints" / "final")  # as if training had not ended
     (run / "scores.json").unlink()
-    assert call("evaluate", "--run", run) == 0
-    assert "BLEU" in capsys.readouterr().out
+    assert "BLEU" in output_of(capsys, "evaluate", "--run", run)
     assert not (run / "scores.json").exists()
 
 

@@ -14,7 +14,7 @@ from helpers import (
     PROGRAM,
     ROOT,
     TINY,
-    call,
+    output_of,
     random_batches,
     run_process,
     sentences,
@@ -192,8 +192,7 @@ def read_until(stream, end):
 @pytest.mark.slow
 def test_a_typed_line_is_translated_before_the_next_and_nothing_else_is_said(finished, capsys):
     arguments = ["translate", "--run", finished / "run"]
-    assert call(*arguments, "um dois.", "nove.") == 0
-    answers = capsys.readouterr().out.splitlines()
+    answers = output_of(capsys, *arguments, "um dois.", "nove.").splitlines()
     terminal, stdin = pty.openpty()
     process = start_process([*PROGRAM, *arguments], stdin=stdin, stdout=PIPE, stderr=PIPE)
     os.close(stdin)

@@ -11,7 +11,16 @@ import ctranslate2
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import ROOT, ROUNDING, call, make_translator, network_for, run_process, sentences
+from helpers import (
+    ROOT,
+    ROUNDING,
+    call,
+    make_translator,
+    network_for,
+    output_of,
+    run_process,
+    sentences,
+)
 
 import run_demo
 from nmt.cli.export import default_path
@@ -54,8 +63,7 @@ def python(path, script, *arguments):
 
 
 def test_a_saved_model_translates_strings_with_nothing_but_tensorflow(folder, capsys):
-    assert call("export", "--run", folder / "run") == 0
-    path = capsys.readouterr().out.strip()
+    path = output_of(capsys, "export", "--run", folder / "run").strip()
     versions = folder / "run" / "export" / "saved_model"  # as TensorFlow Serving looks for them
     assert path == str(versions / "1")
     shapes = tf.train.load_checkpoint(f"{path}/variables/variables").get_variable_to_shape_map()
@@ -84,8 +92,7 @@ assert not {"run_demo", "transformer_model", "sentencepiece"} & set(sys.modules)
 
 
 def test_a_keras_file_holds_the_same_network(folder, capsys):
-    assert call("export", "--run", folder / "run", "--format", "keras") == 0
-    path = capsys.readouterr().out.strip()
+    path = output_of(capsys, "export", "--run", folder / "run", "--format", "keras").strip()
     assert path.endswith(".keras")
     script = f"""
 import sys
@@ -112,8 +119,7 @@ def test_ctranslate2_gives_the_same_translations(folder, capsys, quantization):
     to = folder / f"ct2-{quantization}"
     options = ["--quantization", quantization] if quantization else []
     options += ["--format", "ctranslate2", "--to", to]
-    assert call("export", "--run", folder / "run", *options) == 0
-    assert capsys.readouterr().out.strip() == str(to)
+    assert output_of(capsys, "export", "--run", folder / "run", *options).strip() == str(to)
     # One thread: several that wait for each other on a busy machine keep it busy.
     script = """
 import sys

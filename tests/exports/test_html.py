@@ -5,7 +5,7 @@ import re
 import time
 
 import pytest
-from helpers import as_dataset, call, check_contrasts, network_for, refused, sentences
+from helpers import BrowserPage, as_dataset, call, check_contrasts, network_for, refused, sentences
 from selenium.webdriver import ActionChains, Keys
 
 import run_demo
@@ -16,7 +16,6 @@ from nmt.exports.exported_model import Export, ModelCard
 from nmt.runs import loading
 from nmt.text.sentences import split
 
-SECONDS = 60  # until the page is at rest, on a busy machine
 MARKUP = "um </script><b>dois</b> &amp; <img src=x onerror=alert(1)>"
 CARD = ModelCard("my </script> run", languages=("pt", "en"), example=MARKUP)
 
@@ -112,11 +111,12 @@ def test_the_rules_of_sentences_hold_the_abbreviations_of_the_program(tokenizer)
 # ---- In a browser ----
 
 
-class Page:
+class Page(BrowserPage):
     """Chromium, looking at a page that translates."""
 
     def __init__(self, driver, folder):
-        self.driver, self.folder = driver, folder
+        super().__init__(driver)
+        self.folder = folder
 
     def open(self, export):
         path = self.folder / "page.html"
@@ -124,16 +124,9 @@ class Page:
         html_file.write(path, export)
         self.driver.get(path.as_uri())
 
-    def ask(self, script, *arguments):
-        """Returns what a script in the page returns."""
-        return self.driver.execute_script(script, *arguments)
-
     def wait(self, *states):
         """Waits until the page is in one of `states`."""
-        until = time.monotonic() + SECONDS
-        while self.ask("return typing ? '' : progress.state") not in states:
-            assert time.monotonic() < until, "the page is still at work"
-            time.sleep(0.02)
+        self.wait_for("return [...arguments].includes(typing ? '' : progress.state)", *states)
 
     def translate(self, *lines):
         """Returns the translations of lines, which are pasted."""
@@ -146,18 +139,8 @@ class Page:
         keys = ActionChains(self.driver).key_down(Keys.CONTROL).send_keys(key)
         keys.key_up(Keys.CONTROL).perform()
 
-    def resize(self, width, height=844):
-        """Makes the page as wide as on a phone, or wider."""
-        metrics = dict(width=width, height=height, deviceScaleFactor=1, mobile=width < 500)
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
     def at(self, name):
         return self.driver.find_element("id", name)
-
-    def texts(self, selector):
-        """Returns the texts of the elements that a CSS selector chooses."""
-        script = "return [...document.querySelectorAll(arguments[0])].map(one => one.textContent)"
-        return self.ask(script, selector)
 
     def drop(self, name, content, *others):
         """Drops a file of bytes, and others of the same, and waits until the page has read it."""
@@ -268,9 +251,7 @@ def test_a_long_text_is_stopped_and_continued(browser):
     lines = [source for source, _ in sentences(300, seed=3)]
     browser.ask("document.title = ''; setSource(arguments[0])", "\n".join(lines))
     browser.wait("working")
-    until = time.monotonic() + SECONDS
-    while browser.ask("return progress.done") < 2:
-        assert time.monotonic() < until
+    browser.wait_for("return progress.done >= 2")
     browser.ask("stop()")
     count = "return rows.filter(row => row.isWhole).length"
     time.sleep(0.3)
@@ -400,9 +381,7 @@ def test_a_notice_is_seen_where_the_reader_is(browser):
 def test_a_phone_shows_the_translation_of_a_file(browser):
     browser.resize(390)
     browser.drop("a.txt", b"um dois.\n" * 60)
-    until = time.monotonic() + SECONDS
-    while browser.ask("return output.getBoundingClientRect().top > innerHeight / 2"):
-        assert time.monotonic() < until, "the translation is out of sight"
+    browser.wait_for("return output.getBoundingClientRect().top <= innerHeight / 2")
 
 
 def test_without_workers_the_page_itself_translates(browser):

@@ -11,6 +11,7 @@ from helpers import (
     ROOT,
     TINY,
     call,
+    output_of,
     pretend_epoch,
     refused,
     run_process,
@@ -185,8 +186,7 @@ def test_a_gpu_is_tensorflows_unless_weights_have_8_bits(monkeypatch):
 def test_all_commands_translate_by_the_engine_that_is_named(finished, engine, tmp_path, capsys):
     expected, _ = translate(finished / "run", engine=engine)
     choice_of_engine = ["--run", finished / "run", "--engine", engine]
-    assert call("translate", *choice_of_engine, TEXT) == 0
-    assert capsys.readouterr().out == f"{expected}\n"
+    assert output_of(capsys, "translate", *choice_of_engine, TEXT) == f"{expected}\n"
     (tmp_path / "a.txt").write_text(f"{TEXT}\n")
     assert call("translate-file", *choice_of_engine, tmp_path / "a.txt", tmp_path / "b.txt") == 0
     assert (tmp_path / "b.txt").read_text() == f"{expected}\n"

@@ -17,6 +17,7 @@ from helpers import (
     TINY,
     call,
     change_parameters,
+    output_of,
     pretend_epoch,
     refused,
     sentences,
@@ -224,8 +225,7 @@ def test_a_run_is_evaluated_where_only_its_test_files_are_and_resumed_where_its_
     assert pairs_before == {"train": 160, "validation": 20, "test": 20}
     there.rename(here)
     assert "test.pt: No such file" in refused(capsys, "evaluate", "--run", run)
-    assert call("evaluate", "--run", run, *files(here, "test")) == 0
-    assert capsys.readouterr().out == scores
+    assert output_of(capsys, "evaluate", "--run", run, *files(here, "test")) == scores
     wrong = ["--test", here / "valid.pt", here / "valid.en"]
     assert "test text has changed" in refused(capsys, "evaluate", "--run", run, *wrong)
     (here / "train.pt").write_text("".join(f"{source}\n" for source, _ in pairs[:160]))

@@ -1,9 +1,9 @@
 """What must hold of the page, in Chromium: what a visitor types, sees, clicks and drops."""
 
-import time
 import urllib.request
 
 import pytest
+from helpers import BrowserPage
 
 from nmt.corpus.formats import tmx
 from nmt.corpus.formats.format import Selection
@@ -11,10 +11,9 @@ from nmt.text.languages import Pair
 
 TEXT = "um dois três."
 MARKUP = "<img src=x onerror=alert(1)> & <b>um</b> \u202e"
-SECONDS = 30  # for an answer, on a busy machine
 
 
-class Page:
+class Page(BrowserPage):
     """The page in a browser.
 
     Args:
@@ -23,27 +22,12 @@ class Page:
     """
 
     def __init__(self, driver, address):
-        self.driver = driver
+        super().__init__(driver)
         driver.get(address)
-        self.wait("return document.title")
-
-    def ask(self, script, *arguments):
-        return self.driver.execute_script(script, *arguments)
-
-    def wait(self, script, *arguments):
-        """Returns what a script returns, once that is true."""
-        until = time.monotonic() + SECONDS
-        while not (value := self.ask(script, *arguments)):
-            assert time.monotonic() < until, script
-            time.sleep(0.02)
-        return value
+        self.wait_for("return document.title")
 
     def find(self, selector):
         return self.driver.find_element("css selector", selector)
-
-    def texts(self, selector):
-        script = "return [...document.querySelectorAll(arguments[0])].map(one => one.textContent)"
-        return self.ask(script, selector)
 
     @property
     def translation(self):
@@ -63,13 +47,13 @@ class Page:
 
     def translate(self, text):
         """Puts a text in, and waits until it is translated."""
-        self.wait("return runs.length")
+        self.wait_for("return runs.length")
         self.ask("showStatus(''); setSource(arguments[0])", text)
         self.wait_until_translated()
 
     def wait_until_translated(self):
         """Waits for the number of tokens, which is shown in the end."""
-        self.wait("return /token|词元/.test(document.getElementById('status').textContent)")
+        self.wait_for("return /token|词元/.test(document.getElementById('status').textContent)")
 
 
 @pytest.fixture
@@ -86,14 +70,14 @@ def test_what_is_typed_is_translated_as_it_is_generated(page, server):
     )
     translation = server.ask("/translate", {"q": TEXT, "target": "en"})["translatedText"]
     page.find("#source").send_keys(TEXT)
-    page.wait("return output.textContent === arguments[0]", translation)
+    page.wait_for("return output.textContent === arguments[0]", translation)
     page.wait_until_translated()
     asked = {"text": TEXT, "target": "en", "n_best": 4}
     _, *others = server.ask("/n-best", asked)["translations"]
     seen = [text for text in page.ask("return seen") if text]
     assert len(set(seen)) > 1
     assert all(page.translation.startswith(text) for text in seen)
-    page.wait("return document.querySelector('#others:not([hidden]) li')")
+    page.wait_for("return document.querySelector('#others:not([hidden]) li')")
     assert page.texts("#others li span[dir]") == [other["text"] for other in others]
 
 
@@ -105,14 +89,14 @@ def test_another_token_continues_from_there(page):
     assert len(choices) >= 4
     first = page.texts("#translation .token")[0]
     page.find("#choices button:nth-of-type(2)").click()
-    page.wait("return document.querySelector('.chosen')")
+    page.wait_for("return document.querySelector('.chosen')")
     page.wait_until_translated()
     tokens = page.texts("#translation .token")
     assert tokens[0] == first
     assert tokens[1].strip() == choices[1].strip("·␣ ")
     assert page.translation != before
     page.find("#release").click()
-    page.wait("return !document.querySelector('.chosen')")
+    page.wait_for("return !document.querySelector('.chosen')")
     page.wait_until_translated()
     assert page.translation == before
 
@@ -122,18 +106,17 @@ def test_words_are_linked_to_their_source(page):
 
     page.translate(TEXT)
     ActionChains(page.driver).move_to_element(page.find("#translation .token")).perform()
-    words = page.wait(
+    words = page.wait_for(
         "return [...document.querySelectorAll('#mirror mark')].map(one => one.textContent)"
     )
     assert set("".join(words)) <= set(TEXT)
     page.ask("source.focus(); source.setSelectionRange(1, 1)")
-    page.wait("return document.querySelector('#translation .linked')")
+    page.wait_for("return document.querySelector('#translation .linked')")
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_any_text_stays_text_at_any_width_in_both_languages(page, width):
-    metrics = dict(width=width, height=844, deviceScaleFactor=1, mobile=width < 500)
-    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    page.resize(width)
     page.translate(MARKUP + "um" * 100)
     for language, title in (("en", "Translator"), ("zh", "翻译")):
         assert page.ask("return [document.documentElement.lang, document.title]") == [
@@ -163,7 +146,7 @@ def test_warnings_are_shown_in_both_languages(page):
     assert first == "译文缺少原文中的 4711、<b>。"
     page.find("#language").click()
     page.translate(TEXT)
-    page.wait("return document.querySelector('#warnings').hidden")
+    page.wait_for("return document.querySelector('#warnings').hidden")
 
 
 def test_text_in_the_target_language_is_shown_as_it_is(page):
@@ -175,7 +158,7 @@ def test_text_in_the_target_language_is_shown_as_it_is(page):
 
 
 def test_a_file_that_is_dropped_comes_back_translated(page, server):
-    page.wait("return runs.length")
+    page.wait_for("return runs.length")
     content = "1\n00:00:01,000 --> 00:00:02,000\num dois\n"
     page.ask(
         "const data = new DataTransfer(); data.items.add(new File([arguments[0]], 'a.srt'));"
@@ -183,7 +166,7 @@ def test_a_file_that_is_dropped_comes_back_translated(page, server):
         "'drop', {dataTransfer: data}))",
         content,
     )
-    link = page.wait("return document.querySelector('#translation a')?.href")
+    link = page.wait_for("return document.querySelector('#translation a')?.href")
     assert link.endswith("/a.en.srt")
     with urllib.request.urlopen(link) as answer:
         translated = answer.read().decode()
@@ -225,7 +208,7 @@ def test_a_correction_is_stored_with_the_sentence_that_was_translated(correcting
     assert not page.find("#save").is_enabled()
     page.write(SECOND, "three <b>&\nfour.")
     page.find("#save").click()
-    page.wait(STATE, "Corrections saved: 1.")
+    page.wait_for(STATE, "Corrections saved: 1.")
     assert stored(tmp_path) == [("três quatro.", "three <b>& four.")]
     content = (tmp_path / "corrections.tmx").read_text()
     assert f'<prop type="x-previous">{second}</prop>' in content
@@ -244,7 +227,7 @@ def test_a_correction_stays_while_the_next_text_is_typed(correcting, tmp_path):
     assert page.texts("#drafts label span") == ["um dois."]
     assert not page.find("#edit").is_displayed()
     page.find("#save").click()
-    page.wait(STATE, "Corrections saved: 1.")
+    page.wait_for(STATE, "Corrections saved: 1.")
     assert stored(tmp_path) == [("um dois.", "one two!")]
     assert page.translation == page.ask("return state.sentences[0].text") != "one two!"
     assert page.find("#edit").is_displayed()
@@ -278,14 +261,14 @@ def test_a_correction_that_is_refused_stays_in_its_field(correcting, suggesting,
     page.write(FIRST, "one two!")
     page.write(SECOND, "x" * 5001)
     page.find("#save").click()
-    page.wait(STATE, "Corrections saved: 1. Not saved, and still in the field: 5001 characters")
+    page.wait_for(STATE, "Corrections saved: 1. Not saved, and still in the field: 5001 characters")
     assert stored(tmp_path) == [("um dois.", "one two!")]
     assert page.has_focus(SECOND)
     suggesting.process.kill()
     suggesting.process.wait()
     page.write(SECOND, "three four!")
     page.find("#save").click()
-    page.wait(STATE, "Not saved, and still in the field: The server does not answer")
+    page.wait_for(STATE, "Not saved, and still in the field: The server does not answer")
     assert page.find(SECOND).get_attribute("value") == "three four!"
     page.find("#cancel").click()
     page.driver.switch_to.alert.accept()
@@ -298,7 +281,9 @@ def test_a_server_that_stores_no_corrections_is_offered_none(page):
     page.find("#edit").click()
     page.write(FIRST, "one!")
     page.find("#save").click()
-    page.wait(STATE, "Not saved, and still in the field: suggestions are disabled on this server")
+    page.wait_for(
+        STATE, "Not saved, and still in the field: suggestions are disabled on this server"
+    )
     page.find("#cancel").click()
     page.driver.switch_to.alert.accept()
     (entry,) = page.driver.get_log("browser")
