@@ -6,7 +6,7 @@ entry, and symbols that are never split included.
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
@@ -38,25 +38,6 @@ def merges(pieces: list[str], scores: list[float]) -> list[tuple[str, str]]:
 def replace(pattern: str, content: str) -> dict[str, Any]:
     """Returns a normalizer of tokenizer.json that replaces each match of a regular expression."""
     return {"type": "Replace", "pattern": {"Regex": pattern}, "content": content}
-
-
-class Vocabulary(NamedTuple):
-    """The entries of a vocabulary by kind; what is in neither list is special, or a byte."""
-
-    pieces: list[str]  # all of them, by id
-    learned: list[int]  # ids of the pieces that byte-pair encoding joins from others
-    symbols: list[str]  # pieces that are never split: --symbols
-
-
-def vocabulary(tokenizer: Tokenizer) -> Vocabulary:
-    """Returns the entries of a vocabulary by kind."""
-    entries = ModelProto.FromString(tokenizer.model).pieces
-    kind = ModelProto.SentencePiece
-    return Vocabulary(
-        [entry.piece for entry in entries],
-        [number for number, entry in enumerate(entries) if entry.type == kind.NORMAL],
-        [entry.piece for entry in entries if entry.type == kind.USER_DEFINED],
-    )
 
 
 def tokenizer_files(
@@ -113,8 +94,11 @@ def tokenizer_description(tokenizer: Tokenizer) -> dict[str, Any]:
             "an export to Hugging Face needs a vocabulary of --pieces bpe, and this run's holds "
             "words; choose another --format"
         )
-    pieces, learned, symbols = vocabulary(tokenizer)
-    scores = [tokenizer.processor.get_score(number) for number in learned]
+    entries, kind = ModelProto.FromString(tokenizer.model).pieces, ModelProto.SentencePiece
+    pieces = [entry.piece for entry in entries]
+    symbols = [entry.piece for entry in entries if entry.type == kind.USER_DEFINED]
+    # What byte-pair encoding joins from other pieces; all else is a symbol, special or a byte.
+    learned = {entry.piece: entry.score for entry in entries if entry.type == kind.NORMAL}
     return {
         "version": "1.0",
         "truncation": None,
@@ -134,7 +118,7 @@ def tokenizer_description(tokenizer: Tokenizer) -> dict[str, Any]:
             "byte_fallback": True,
             "ignore_merges": bool(symbols),  # a symbol is an entry that nothing is joined to
             "vocab": {piece: number for number, piece in enumerate(pieces)},
-            "merges": merges([pieces[number] for number in learned], scores),
+            "merges": merges([*learned], [*learned.values()]),
         },
     }
 

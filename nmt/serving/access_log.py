@@ -28,8 +28,9 @@ class Access:
     characters: int = 0  # of the texts to translate
     key: str | None = None  # its name; None without one
 
-    def log(self) -> None:
+    def log(self, seconds: float) -> None:
         """Logs the request; one of a monitor that is answered well, at the level "debug" alone."""
+        self.milliseconds = round(1000 * seconds, 1)
         is_probe = self.route in PROBES and self.status < 400
         level = logging.DEBUG if is_probe else logging.INFO
         key = f", key {self.key}" if self.key else ""

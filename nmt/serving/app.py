@@ -111,8 +111,7 @@ class CommonAnswers:
             access.route, access.status = self._path(scope), status or 500
             seconds = time.monotonic() - start
             self.service.metrics.count(access.route, access.status, seconds)
-            access.milliseconds = round(1000 * seconds, 1)
-            access.log()
+            access.log(seconds)
 
     def _app_of(self, scope: Scope) -> ASGIApp:
         """Returns what answers a request: a refusal, or the application."""

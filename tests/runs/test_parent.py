@@ -149,7 +149,8 @@ def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(
         assert said in refused(capsys, *start, *command)
     # A run that has weights needs no parent: the command that is printed still resumes it.
     parent.rename(tmp_path / "moved")
-    said = refused(capsys, "--from", parent, "--dataset", tsv, "--run", tmp_path / "whole")
+    assert call("--from", parent, "--dataset", tsv, "--run", tmp_path / "whole") == 2
+    said = capsys.readouterr().err
     assert "parent: no trained run; " in said
     assert "The run has weights of its own and is resumed without it." in said
     assert "it is resumed" in said.splitlines()[-1]
