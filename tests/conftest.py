@@ -92,6 +92,18 @@ def run(finished, tmp_path):
 
 
 @pytest.fixture
+def refusal_of(capsys):
+    """Returns a function of a command's arguments that returns what it says in refusing them."""
+    from helpers import call  # not before the path is set
+
+    def said(*arguments):
+        assert call(*arguments) == 2
+        return capsys.readouterr().err
+
+    return said
+
+
+@pytest.fixture
 def undrawn(monkeypatch):
     """Trainings draw nothing: pictures take a third of a tiny one's time, and have own tests."""
 
