@@ -97,6 +97,16 @@ def sentences(pairs, seed=0):
     ]
 
 
+def copy_some_data(folder):
+    """Copies 6400 training pairs and 20 test pairs of the bundled data, and sentences to try."""
+    (folder / "data" / "pt_en").mkdir(parents=True)
+    for path, number in (
+        ("sentences_to_try.tsv", None), ("pt_en/train.tsv", 6400), ("pt_en/test.tsv", 20)
+    ):  # fmt: skip
+        lines = (ROOT / "data" / path).read_text(encoding="utf-8").splitlines(keepends=True)
+        (folder / "data" / path).write_text("".join(lines[:number]), encoding="utf-8")
+
+
 def write_tsv(path, pairs):
     """Writes pairs to a .tsv. Returns its path."""
     path.write_text("".join(f"{s}\t{t}\n" for s, t in pairs), encoding="utf-8")
@@ -251,10 +261,25 @@ def small_transformer(seed=2, **options):
     return randomized(model, seed)
 
 
-def network_for(tokenizer, **options):
+def transformer_for(tokenizer, **options):
     """Returns a Transformer of random weights for a Tokenizer; see `small_transformer`."""
     sizes = tokenizer.vocab_size, tokenizer.target.vocab_size
     return small_transformer(input_vocab_size=sizes[0], target_vocab_size=sizes[1], **options)
+
+
+def network_for(tokenizer, end=3, **options):
+    """Returns a Transformer of random weights for the ids of a tokenizer.
+
+    Args:
+      end: added to the logits of END: translations end early, or, if it is negative, late.
+      options: of `small_transformer`.
+    """
+    sizes = dict.fromkeys(("input_vocab_size", "target_vocab_size"), tokenizer.vocab_size)
+    network = small_transformer(**dict(num_layers=1, d_model=16, dff=32) | options, **sizes)
+    kernel, bias = network.final_layer.get_weights()
+    bias[END] += end
+    network.final_layer.set_weights([kernel, bias])
+    return network
 
 
 @functools.cache
@@ -301,11 +326,10 @@ class Candidate(NamedTuple):
     finished: bool
 
 
-def find(model, inp, beam=1, n_best=1, extra_positions=None, **restrictions):
+def find(model, inp, beam=1, n_best=1, **restrictions):
     """Returns the Hypotheses of a search for source ids, given fields of Restrictions."""
     options = SearchOptions(beam=beam, n_best=n_best)
-    restrictions = Restrictions(**restrictions)
-    return search(model, inp, options, restrictions, extra_positions=extra_positions)
+    return search(model, tf.convert_to_tensor(inp), options, Restrictions(**restrictions))
 
 
 def hypotheses_of(results):

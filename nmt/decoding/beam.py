@@ -61,7 +61,6 @@ def beam_search(
     alpha: float = 0.6,
     n_best: int = 1,
     restrictions: Restrictions = UNRESTRICTED,
-    extra_positions: int | None = None,
 ) -> Hypotheses:
     """Follows the `beam` likeliest hypotheses of each sentence. Returns the `n_best` complete ones.
 
@@ -76,16 +75,14 @@ def beam_search(
       alpha: of `length_penalty`, 0 or more.
       n_best: translations per sentence, at most `beam`.
     """
-    decoder = cached_decoder(transformer, inp, beam, restrictions, extra_positions, BLOCK)
+    decoder = cached_decoder(transformer, inp, beam, restrictions, BLOCK)
     steps = _BeamSteps(decoder, beam, alpha, n_best, restrictions)
-    first = steps.first_state(inp)
-    complete, ended = loop(steps.unfinished, steps.step, first, decoder.cache_length)
+    complete = loop(steps.unfinished, steps.step, steps.first_state(inp))
     return Hypotheses(
         ids=complete.ids[:, :n_best],
         scores=complete.score[:, :n_best],
         log_probabilities=complete.log_probability[:, :n_best],
         finished=complete.finished[:, :n_best],
-        ended=ended,
     )
 
 

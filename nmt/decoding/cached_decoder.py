@@ -35,24 +35,6 @@ class KeysAndValues(NamedTuple):
     values: tf.Tensor  # (B, H, positions, D / H)
 
 
-def append_position(
-    cache: tf.Tensor, new: tf.Tensor, position: tf.Tensor | None = None
-) -> tf.Tensor:
-    """Returns `cache` (B, H, L K, D / H), keys or values of earlier positions, with `new` appended.
-
-    Args:
-      new: (B, H, K, D / H), one more position of K hypotheses.
-      position: None for a cache that grows; or the number of earlier positions, for a cache of the
-        final length, which XLA needs because its shapes are fixed.
-    """
-    if position is None:
-        return tf.concat([cache, new], axis=2)
-    cache_rows, beam = cache.shape[2], new.shape[2]
-    is_new = tf.range(cache_rows) // beam == position  # (L K,)
-    copies = tf.tile(new, (1, 1, cache_rows // beam, 1))  # (B, H, L K, D / H)
-    return tf.where(is_new[:, tf.newaxis], copies, cache)
-
-
 def attend(
     mha: MultiHeadAttention, q: tf.Tensor, source: KeysAndValues, mask: tf.Tensor | None
 ) -> tf.Tensor:
@@ -66,9 +48,8 @@ def attend(
 
 
 class StepMasks(NamedTuple):
-    """What attention must not attend to at a step, and where the step is."""
+    """What attention must not attend to at a step."""
 
-    position: tf.Tensor | None  # see `append_position`
     look_ahead: tf.Tensor | None  # see DecoderLayer
     padding: tf.Tensor  # (B, 1, 1, S), see DecoderLayer
 
@@ -94,8 +75,7 @@ def decoder_layer_step(
     y = sublayer_input(layer, layer.layernorm1, x)
     q, keys, values = project(y, self_projection, layer.mha1.num_heads)
     cache = KeysAndValues(
-        append_position(cache.keys, keys, masks.position),
-        append_position(cache.values, values, masks.position),
+        tf.concat([cache.keys, keys], axis=2), tf.concat([cache.values, values], axis=2)
     )
     attended = attend(layer.mha1, q, cache, masks.look_ahead)
     x = add_and_norm(layer, layer.layernorm1, x, attended)
@@ -137,9 +117,8 @@ class DecoderState(NamedTuple):
 class OutputWeights(NamedTuple):
     """The weights of the final layer, in the layout that is fastest for products with few rows."""
 
-    kernel: tf.Tensor  # (D, V), or (V, D)
+    kernel: tf.Tensor  # (D, V)
     bias: tf.Tensor  # (V,)
-    transposed: bool  # whether the kernel is (V, D)
 
 
 class CachedDecoder:
@@ -148,14 +127,11 @@ class CachedDecoder:
     Args:
       inp: source ids (B, S).
       beam: hypotheses K per sentence.
-      extra_positions: None for caches that grow; or, for shapes that are the same at every step,
-        as XLA requires, the positions that they have beyond the longest of sources and prefixes.
       block: logits are of a multiple of `block` tokens; those beyond the vocabulary are never
         chosen.
 
     Attributes:
       length: L, the tokens of the longest translation.
-      cache_length: the positions of the caches; None if they grow.
       never: (V,), to be added to logits: PAD and START are never chosen.
     """
 
@@ -165,14 +141,11 @@ class CachedDecoder:
         inp: tf.Tensor,
         beam: int,
         restrictions: Restrictions,
-        extra_positions: int | None = None,
         block: int = 1,
     ):
         self.beam = beam
         self._transformer, self._layers = transformer, transformer.decoder.dec_layers
-        longest = restrictions.longest(inp)
-        self.length = longest + restrictions.extra_tokens
-        self.cache_length = None if extra_positions is None else longest + extra_positions
+        self.length = restrictions.longest(inp) + restrictions.extra_tokens
         self._positions = positional_encoding(self.length, transformer.config["d_model"])
         self._projections = [  # joined once, not at each step
             join_projections(layer.mha1.wq, layer.mha1.wk, layer.mha1.wv) for layer in self._layers
@@ -186,21 +159,21 @@ class CachedDecoder:
         """Returns the OutputWeights, for `extra_entries` more tokens, which are never chosen.
 
         Products of few rows with a kernel (V, D) take up to four times as long, so tied embeddings
-        are transposed, once; but not for a single row.
+        are transposed, once.
         """
         layer = self._transformer.final_layer
-        transposed = variant_of(self._transformer).tie_embeddings
-        kernel = tf.convert_to_tensor(layer.embedding.embeddings if transposed else layer.kernel)
+        if variant_of(self._transformer).tie_embeddings:
+            kernel = tf.transpose(layer.embedding.embeddings)
+        else:
+            kernel = tf.convert_to_tensor(layer.kernel)
         has_bias = layer.bias is not None
-        bias = tf.convert_to_tensor(layer.bias) if has_bias else tf.zeros(kernel.shape[:1])
-        if transposed and (self.beam > 1 or self.cache_length is None):
-            kernel, transposed = tf.transpose(kernel), False
+        bias = tf.convert_to_tensor(layer.bias) if has_bias else tf.zeros(kernel.shape[1:])
         if extra_entries:
             entries = [0, extra_entries]
-            kernel = tf.pad(kernel, [entries, [0, 0]] if transposed else [[0, 0], entries])
+            kernel = tf.pad(kernel, [[0, 0], entries])
             below = 8 * MASKED  # less than what is masked more than once
             bias = tf.pad(bias, [entries], constant_values=below)
-        return OutputWeights(kernel, bias, transposed)
+        return OutputWeights(kernel, bias)
 
     def _first_state(self, inp: tf.Tensor) -> DecoderState:
         """Runs the encoder. Returns the state before the first step, with empty caches."""
@@ -212,11 +185,8 @@ class CachedDecoder:
             projection = join_projections(layer.mha2.wk, layer.mha2.wv)
             keys, values = project(enc_output, projection, heads)
             sources.append(KeysAndValues(keys, values))
-        positions = 0 if self.cache_length is None else self.cache_length * self.beam
         depth = self._transformer.config["d_model"] // heads
-        # A constant where it is known, which XLA needs.
-        batch = tf.shape(inp)[0] if inp.shape[0] is None else inp.shape[0]
-        empty = tf.zeros((batch, heads, positions, depth), enc_output.dtype)
+        empty = tf.zeros((tf.shape(inp)[0], heads, 0, depth), enc_output.dtype)
         return DecoderState(
             padding_mask=padding_mask,
             sources=sources,
@@ -238,11 +208,7 @@ class CachedDecoder:
           origin: (B, K, L), which of the K cache rows holds a hypothesis's past at each position up
             to this one, -1 beyond; None where K is 1.
         """
-        masks = StepMasks(
-            position=None if self.cache_length is None else position,
-            look_ahead=self._look_ahead_mask(position, origin),
-            padding=state.padding_mask,
-        )
+        masks = StepMasks(self._look_ahead_mask(position, origin), state.padding_mask)
         x = self._transformer.decoder.embedding(tokens)  # (B, K, D)
         encoding = self._positions[:, position, tf.newaxis]  # (1, 1, D)
         x = x * x.shape[-1] ** 0.5 + tf.cast(encoding, x.dtype)
@@ -254,9 +220,9 @@ class CachedDecoder:
             caches.append(cache)
         if variant_of(self._transformer).pre_norm:
             x = self._transformer.decoder.layernorm(x)
-        kernel, bias, transposed = self._output
+        kernel, bias = self._output
         x = tf.cast(tf.reshape(x, (-1, x.shape[-1])), tf.float32)  # (B K, D)
-        logits = tf.nn.bias_add(tf.matmul(x, kernel, transpose_b=transposed), bias)  # (B K, V)
+        logits = tf.nn.bias_add(tf.matmul(x, kernel), bias)  # (B K, V)
         logits = tf.reshape(logits, (-1, self.beam, logits.shape[-1]))
         return logits, state._replace(caches=caches)
 
@@ -275,12 +241,10 @@ class CachedDecoder:
         """Returns 1 for each cache row that is not of a hypothesis's past, else 0.
 
         Returns:
-          (B, 1, K, L K); (L,) where K is 1; None if the cache holds nothing but its past.
+          (B, 1, K, L K); None where K is 1: the cache holds nothing but its past.
         """
-        length = position + 1 if self.cache_length is None else self.cache_length
-        if origin is not None:
-            past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K), all 0 for a -1
-            return 1 - tf.reshape(past, (-1, 1, self.beam, length * self.beam))
-        if self.cache_length is not None:
-            return tf.cast(tf.range(length) > position, tf.float32)  # (L,)
-        return None
+        if origin is None:
+            return None
+        length = position + 1
+        past = tf.one_hot(origin[:, :, :length], self.beam)  # (B, K, L, K)
+        return 1 - tf.reshape(past, (-1, 1, self.beam, length * self.beam))

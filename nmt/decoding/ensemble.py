@@ -4,7 +4,7 @@ Shapes in comments as in transformer_model.py, and K hypotheses.
 """
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -17,39 +17,11 @@ Transformers = Transformer | tuple[Transformer, ...]  # one, or the members of a
 LOWEST = math.log(np.finfo(np.float32).tiny)  # the logarithm of a probability that is 0 in float32
 
 
-class EnsembleState(NamedTuple):
-    """What the decoders of an ensemble know of each source; see DecoderState."""
-
-    members: list[DecoderState]
-
-
-DecoderStates = DecoderState | EnsembleState
-
-
-class Decoder(Protocol):
-    """What a search needs of a CachedDecoder, which says what it is, or of an Ensemble."""
-
-    length: tf.Tensor
-    cache_length: int | tf.Tensor | None
-    never: tf.Tensor
-
-    @property
-    def state(self) -> DecoderStates: ...
-
-    # The states are those of the decoder's own kind.
-    def logits(
-        self, tokens: tf.Tensor, position: tf.Tensor, origin: tf.Tensor | None, state: Any
-    ) -> tuple[tf.Tensor, Any]: ...
-
-    def log_probabilities(
-        self, tokens: tf.Tensor, position: tf.Tensor, origin: tf.Tensor | None, state: Any
-    ) -> tuple[tf.Tensor, Any]: ...
-
-
 class Ensemble:
     """The decoders of several Transformers of one vocabulary, for the same batch of sources.
 
-    The probability of a token is the members' mean.
+    The probability of a token is the members' mean. Methods are those of a CachedDecoder; the state
+    is a list of the members' states.
     """
 
     def __init__(
@@ -58,16 +30,15 @@ class Ensemble:
         inp: tf.Tensor,
         beam: int,
         restrictions: Restrictions,
-        extra_positions: int | None = None,
         block: int = 1,
     ):
         self.members = [
-            CachedDecoder(transformer, inp, beam, restrictions, extra_positions, block)
+            CachedDecoder(transformer, inp, beam, restrictions, block)
             for transformer in transformers
         ]
         first = self.members[0]  # all have the same lengths and vocabulary
-        self.length, self.cache_length, self.never = first.length, first.cache_length, first.never
-        self.state = EnsembleState([member.state for member in self.members])
+        self.length, self.never = first.length, first.never
+        self.state = [member.state for member in self.members]
         is_token = np.arange(self.never.shape[0]) < transformers[0].config["target_vocab_size"]
         self._lowest = tf.constant(np.where(is_token, LOWEST, 8 * MASKED), tf.float32)  # (V,)
 
@@ -76,21 +47,25 @@ class Ensemble:
         tokens: tf.Tensor,
         position: tf.Tensor,
         origin: tf.Tensor | None,
-        state: EnsembleState,
-    ) -> tuple[tf.Tensor, EnsembleState]:
+        state: list[DecoderState],
+    ) -> tuple[tf.Tensor, list[DecoderState]]:
         """Returns the log-probabilities of the next token, (B, K, V), and the state.
 
         The probabilities are added up, not their logarithms, which takes a third of the time.
         """
         probabilities, states = [], []
-        for member, member_state in zip(self.members, state.members, strict=True):
+        for member, member_state in zip(self.members, state, strict=True):
             logits, new_state = member.logits(tokens, position, origin, member_state)
             probabilities.append(tf.nn.softmax(logits))  # (B, K, V)
             states.append(new_state)
         mean = tf.add_n(probabilities) / len(probabilities)
-        return tf.maximum(tf.math.log(mean), self._lowest), EnsembleState(states)
+        return tf.maximum(tf.math.log(mean), self._lowest), states
 
     logits = log_probabilities  # of which the likeliest token is the same
+
+
+Decoder = CachedDecoder | Ensemble
+DecoderStates = Any  # a DecoderState; of an Ensemble, a list of them
 
 
 def mean_probability(likely: list[tf.Tensor]) -> tf.Tensor:
@@ -105,10 +80,9 @@ def cached_decoder(
     inp: tf.Tensor,
     beam: int,
     restrictions: Restrictions,
-    extra_positions: int | None = None,
     block: int = 1,
 ) -> Decoder:
     """Returns the CachedDecoder of a Transformer, or the Ensemble of a tuple of them."""
     if isinstance(transformer, tuple):
-        return Ensemble(transformer, inp, beam, restrictions, extra_positions, block)
-    return CachedDecoder(transformer, inp, beam, restrictions, extra_positions, block)
+        return Ensemble(transformer, inp, beam, restrictions, block)
+    return CachedDecoder(transformer, inp, beam, restrictions, block)

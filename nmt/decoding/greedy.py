@@ -44,7 +44,6 @@ def greedy_search(
     alpha: float = 0.6,
     restrictions: Restrictions = UNRESTRICTED,
     scored: bool = True,
-    extra_positions: int | None = None,
 ) -> Hypotheses:
     """Takes the likeliest token at each step. Returns Hypotheses, one per sentence.
 
@@ -55,7 +54,7 @@ def greedy_search(
       inp: source ids (B, S).
       scored: False to compute no log-probabilities; then they are 0, and logits are restricted.
     """
-    decoder = cached_decoder(transformer, inp, 1, restrictions, extra_positions)
+    decoder = cached_decoder(transformer, inp, 1, restrictions)
     steps = _GreedySteps(decoder, restrictions, scored)
     no_numbers = tf.zeros_like(inp[:, :0], tf.float32)  # (B, 0)
     return _search(steps, steps.first_state(inp, no_numbers), alpha)
@@ -68,14 +67,13 @@ def sample(
     samples: tf.Tensor,
     alpha: float = 0.6,
     restrictions: Restrictions = UNRESTRICTED,
-    extra_positions: int | None = None,
 ) -> Hypotheses:
     """Draws one token at each step. Returns Hypotheses, one per sentence.
 
     Args:
       samples: the number (B,) of the sample of each source; each number is another translation.
     """
-    decoder = cached_decoder(transformer, inp, 1, restrictions, extra_positions)
+    decoder = cached_decoder(transformer, inp, 1, restrictions)
     steps = _GreedySteps(decoder, restrictions, scored=True, sampling=sampling)
     numbers = random_numbers(sampling, inp, samples, decoder.length)  # (B, L)
     return _search(steps, steps.first_state(inp, numbers), alpha)
@@ -128,8 +126,8 @@ class _GreedySteps:
 
 def _search(steps: _GreedySteps, state: GreedyState, alpha: float) -> Hypotheses:
     """Returns the Hypotheses that the steps lead to, from the first state."""
-    results, ended = loop(steps.unfinished, steps.step, state, steps.decoder.cache_length)
+    results = loop(steps.unfinished, steps.step, state)
     is_token = tf.cast(results.ids != PAD, tf.int32)
     tokens = tf.reduce_sum(is_token, axis=-1) - 1  # (B, 1); START does not count
     scores = results.log_probability / length_penalty(tokens, alpha)
-    return Hypotheses(results.ids, scores, results.log_probability, results.finished, ended)
+    return Hypotheses(results.ids, scores, results.log_probability, results.finished)

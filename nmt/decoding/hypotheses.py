@@ -17,7 +17,6 @@ class Hypotheses(NamedTuple):
     scores: tf.Tensor  # (B, N) float32: log-probability over length penalty; they rank by it
     log_probabilities: tf.Tensor  # (B, N) float32, natural, of all tokens with END
     finished: tf.Tensor  # (B, N) bool: False where a translation was cut off at the length limit
-    ended: tf.Tensor | bool = True  # (B,): False where the cache was too short to continue
 
 
 def length_penalty(length: tf.Tensor, alpha: float) -> tf.Tensor:

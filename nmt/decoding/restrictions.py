@@ -40,12 +40,9 @@ class Restrictions:
     extra_tokens: int = EXTRA_TOKENS  # that it may have beyond those of its source
     on_step: OnStep | None = None  # called before each step
 
-    def longest(self, inp: tf.Tensor) -> int | tf.Tensor:
-        """Returns the size of the longer of sources `inp` (B, S) and prefixes (B, P).
-
-        It is a constant where it is known, which XLA needs.
-        """
-        length = tf.shape(inp)[1] if inp.shape[1] is None else inp.shape[1]
+    def longest(self, inp: tf.Tensor) -> tf.Tensor:
+        """Returns the size of the longer of sources `inp` (B, S) and prefixes (B, P)."""
+        length = tf.shape(inp)[1]
         return length if self.prefix is None else tf.maximum(length, tf.shape(self.prefix)[1])
 
     def rows(self, inp: tf.Tensor) -> RowRestrictions:

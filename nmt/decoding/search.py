@@ -23,7 +23,6 @@ def search(
     restrictions: Restrictions = UNRESTRICTED,
     samples: tf.Tensor | None = None,
     scored: bool = True,
-    extra_positions: int | None = None,
 ) -> Hypotheses:
     """Returns Hypotheses for source ids (B, S): of the search, or the samples, of the options.
 
@@ -34,10 +33,8 @@ def search(
     alpha = options.length_penalty
     if options.sampling:
         samples = tf.zeros_like(inp[:, 0]) if samples is None else samples  # (B,)
-        return sample(
-            transformer, inp, options.sampling, samples, alpha, restrictions, extra_positions
-        )
+        return sample(transformer, inp, options.sampling, samples, alpha, restrictions)
     if options.beam == 1:
-        return greedy_search(transformer, inp, alpha, restrictions, scored, extra_positions)
+        return greedy_search(transformer, inp, alpha, restrictions, scored)
     n_best = options.beam if options.n_best > 1 else 1  # several may be the same text
-    return beam_search(transformer, inp, options.beam, alpha, n_best, restrictions, extra_positions)
+    return beam_search(transformer, inp, options.beam, alpha, n_best, restrictions)

@@ -8,8 +8,8 @@ import tensorflow as tf
 from helpers import INP, SIZES, biased_transformer, find, graph_of, hypotheses_of, small_transformer
 
 import transformer_model as tm
-from nmt.decoding import cached_decoder
 from nmt.decoding.beam import BLOCK, beam_search, best_continuations
+from nmt.decoding.cached_decoder import CachedDecoder
 from nmt.decoding.likelihoods import log_probabilities
 from nmt.decoding.restrictions import Restrictions
 from transformer_model import END, PAD, START
@@ -30,27 +30,36 @@ def next_log_probabilities(model, source, tokens):
     return logits - np.log(np.exp(logits).sum(-1, keepdims=True))
 
 
+def candidates(model, beam, inp=INP, **restrictions):
+    """Returns the candidates that a search finds for ids, EXTRA tokens longer than them at most."""
+    return hypotheses_of(find(model, inp, beam, extra_tokens=EXTRA, **restrictions))
+
+
+def assert_same(lists, expected):
+    """Asserts that lists of candidates have the same ids, the best ones with the same scores."""
+    for rows, expected_rows in zip(lists, expected, strict=True):
+        assert [row.ids for row in rows] == [row.ids for row in expected_rows]
+        np.testing.assert_allclose(rows[0][1:3], expected_rows[0][1:3], atol=1e-5)
+
+
 # ---- The cache ----
 
 
 @pytest.mark.parametrize(
-    ("beam", "extra_positions", "variant"),
+    ("beam", "variant"),
     [
-        (1, None, {}),
-        (3, EXTRA, {}),
-        (3, None, dict(pre_norm=True, tie_embeddings=True, input_vocab_size=13)),
-        (3, None, dict(num_layers=3, decoder_layers=1)),
-        (3, None, dict(activation="swish", norm_epsilon=0.1)),
-        (1, EXTRA, dict(tie_embeddings=True, logits_bias=True, input_vocab_size=13)),
+        (1, {}),
+        (3, dict(pre_norm=True, tie_embeddings=True, input_vocab_size=13)),
+        (3, dict(num_layers=3, decoder_layers=1)),
+        (3, dict(activation="swish", norm_epsilon=0.1)),
+        (1, dict(tie_embeddings=True, logits_bias=True, input_vocab_size=13)),
     ],
 )
-def test_a_cached_step_equals_a_call_of_the_whole_model(beam, extra_positions, variant):
+def test_a_cached_step_equals_a_call_of_the_whole_model(beam, variant):
     """At every step to 1e-5, for sources of unequal lengths and hypotheses that change places."""
     rng = np.random.default_rng(1)
     model = small_transformer(**variant)
-    decoding = cached_decoder.CachedDecoder(
-        model, tf.constant(INP), beam, FEW_MORE, extra_positions
-    )
+    decoding = CachedDecoder(model, tf.constant(INP), beam, FEW_MORE)
     batch, length = len(INP), INP.shape[1] + EXTRA
     ids = np.full((batch, beam, 1), START)
     origin, state = np.full((batch, beam, length), -1), decoding.state
@@ -112,16 +121,10 @@ def test_a_beam_of_everything_is_exhaustive_search():
         for row, total in zip(tokens, totals, strict=True)
     }
     assert len(expected) == 121
-    hypotheses = hypotheses_of(
-        beam_search(
-            model,
-            tf.constant([source]),
-            121,
-            alpha,
-            n_best=121,
-            restrictions=Restrictions(extra_tokens=1),
-        )
-    )[0]
+    results = beam_search(
+        model, tf.constant([source]), 121, alpha, 121, Restrictions(extra_tokens=1)
+    )
+    (hypotheses,) = hypotheses_of(results)
     assert {row.ids for row in hypotheses} == set(expected)
     assert hypotheses[0][0] == max(expected, key=expected.get)
     scores = [score for _, score, _, _ in hypotheses]
@@ -166,19 +169,15 @@ def test_a_long_translation_may_overtake_a_short_one_that_ended_before():
     for source in INP:
         source = source[source != PAD].tolist()
         inp = tf.constant([source])
-        ((ids, *_),) = hypotheses_of(beam_search(model, inp, 3, alpha=5.0, restrictions=FEW_MORE))[
-            0
-        ]
+        hypotheses = beam_search(model, inp, 3, alpha=5.0, restrictions=FEW_MORE)
+        (((ids, *_),),) = hypotheses_of(hypotheses)
         assert ids == beam_by_hand(model, source, 3, 5.0, len(source) + EXTRA)[0][1]
         assert len(ids) > 4
 
 
 def test_one_best_is_the_first_of_n_best():
     model = biased_transformer(END=1.0)
-    best = hypotheses_of(beam_search(model, tf.constant(INP), 3, n_best=1, restrictions=FEW_MORE))
-    all_three = hypotheses_of(
-        beam_search(model, tf.constant(INP), 3, n_best=3, restrictions=FEW_MORE)
-    )
+    best, all_three = (candidates(model, 3, n_best=number) for number in (1, 3))
     for one, three in zip(best, all_three, strict=True):
         assert one[0].ids == three[0].ids
         assert len({row.ids for row in three}) == 3
@@ -186,11 +185,7 @@ def test_one_best_is_the_first_of_n_best():
 
 
 def test_a_hypothesis_at_the_limit_is_returned_and_flagged():
-    hypotheses = hypotheses_of(
-        beam_search(
-            biased_transformer(END=-1e4), tf.constant(INP), 2, n_best=2, restrictions=FEW_MORE
-        )
-    )
+    hypotheses = candidates(biased_transformer(END=-1e4), 2, n_best=2)
     for source, rows in zip(INP, hypotheses, strict=True):
         for ids, _, _, finished in rows:
             assert not finished
@@ -201,48 +196,10 @@ def test_a_hypothesis_at_the_limit_is_returned_and_flagged():
 def test_a_translation_does_not_depend_on_batch_mates_or_padding(beam):
     model = biased_transformer(END=1.5)
 
-    def find_in(inp):
-        return hypotheses_of(find(model, tf.constant(inp), beam, extra_tokens=EXTRA))
-
-    together = find_in(INP)
-    others = [find_in(np.pad(INP, [[0, 0], [0, 3]])), find_in(INP[::-1])[::-1]]
-    others.append([find_in(source[np.newaxis])[0] for source in INP])
-    for other in others:
-        for rows, expected in zip(other, together, strict=True):
-            assert [row.ids for row in rows] == [row.ids for row in expected]
-            np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("beam", [1, 3])
-def test_a_search_is_the_same_compiled_by_xla(beam):
-    model = biased_transformer(END=1.5)
-    compiled = tf.function(
-        lambda inp: find(model, inp, beam, extra_tokens=EXTRA, extra_positions=EXTRA),
-        jit_compile=True,
-    )
-    for rows, expected in zip(
-        hypotheses_of(compiled(tf.constant(INP))),
-        hypotheses_of(find(model, tf.constant(INP), beam, extra_tokens=EXTRA)),
-        strict=True,
-    ):
-        assert [row.ids for row in rows] == [row.ids for row in expected]
-
-
-@pytest.mark.parametrize("beam", [1, 3])
-def test_a_search_with_too_short_a_cache_says_so_and_otherwise_finds_the_same(beam):
-    """Room for 6 tokens each: of these sources, some translations end, and some do not."""
-    model, inp = biased_transformer(END=1.5), tf.constant(INP)
-    free = find(model, inp, beam, extra_tokens=EXTRA)
-    short_cache = find(
-        model, inp, beam, extra_tokens=EXTRA, extra_positions=6 - INP.shape[1]
-    )  # fmt: skip
-    ended = short_cache.ended.numpy()
-    assert 0 < np.count_nonzero(ended) < len(INP)
-    assert free.ended.numpy().all()
-    for field in ("ids", "log_probabilities", "scores"):
-        both = (getattr(each, field).numpy()[ended] for each in (free, short_cache))
-        np.testing.assert_allclose(*both, atol=1e-5)
+    together = candidates(model, beam)
+    assert_same(candidates(model, beam, np.pad(INP, [[0, 0], [0, 3]])), together)
+    assert_same(candidates(model, beam, INP[::-1])[::-1], together)
+    assert_same([candidates(model, beam, source[np.newaxis])[0] for source in INP], together)
 
 
 # ---- Scores ----
@@ -250,9 +207,7 @@ def test_a_search_with_too_short_a_cache_says_so_and_otherwise_finds_the_same(be
 
 def test_greedy_scores_are_those_of_its_own_tokens():
     model = biased_transformer(END=1.5)
-    for source, rows in zip(
-        INP, hypotheses_of(find(model, tf.constant(INP), extra_tokens=EXTRA)), strict=True
-    ):
+    for source, rows in zip(INP, candidates(model, 1), strict=True):
         ((ids, score, total, finished),) = rows
         source = source[source != PAD].tolist()
         assert total == pytest.approx(log_probability(model, source, ids), abs=1e-4)
@@ -267,7 +222,7 @@ def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
     with tm.dtype_policy_scope("mixed_bfloat16"):
         low = tm.Transformer(**SIZES)
     low.build(((None, None), (None, None)))
-    search = tf.function(lambda: find(low, tf.constant(INP), beam))
+    search = tf.function(lambda: find(low, INP, beam))
     traced = search.get_concrete_function()
     graph = traced.graph.as_graph_def()
     nodes = [*graph.node, *(node for part in graph.library.function for node in part.node_def)]
@@ -280,19 +235,15 @@ def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
 # ---- Forced beginnings ----
 
 
-@pytest.mark.parametrize(("beam", "extra_positions"), [(1, None), (3, EXTRA)])
-def test_a_prefix_that_the_search_would_find_changes_nothing(beam, extra_positions):
+@pytest.mark.parametrize("beam", [1, 3])
+def test_a_prefix_that_the_search_would_find_changes_nothing(beam):
     model = biased_transformer(seed=6, END=1.5)
-    more = dict(extra_tokens=EXTRA, extra_positions=extra_positions)
-    free = hypotheses_of(find(model, tf.constant(INP), beam, **more))
+    free = candidates(model, beam)
     for number in (1, 2, 3):
         prefixes = [rows[0].ids[1 : 1 + number] for rows in free]
         prefixes = [[token for token in ids if token != END] for ids in prefixes]
         prefix = tf.constant([ids + [PAD] * (number - len(ids)) for ids in prefixes])
-        prefixed = hypotheses_of(find(model, tf.constant(INP), beam, prefix=prefix, **more))
-        for rows, expected in zip(prefixed, free, strict=True):
-            assert rows[0].ids == expected[0].ids
-            np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
+        assert_same(candidates(model, beam, prefix=prefix), free)
 
 
 @pytest.mark.parametrize("beam", [1, 3])
@@ -301,45 +252,30 @@ def test_translations_begin_with_their_prefixes_which_count(beam):
     prefix = np.full((len(INP), EXTRA + 20), PAD)  # longer than any translation would be
     prefix[0] = np.arange(EXTRA + 20) % 5 + 4
     prefix[1, :3] = [7, 5, 7]
-    prefixed = hypotheses_of(
-        find(
-            model, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=tf.constant(prefix, tf.int32)
-        )
-    )
-    free = hypotheses_of(find(model, tf.constant(INP), beam, extra_tokens=EXTRA))
+    prefixed = candidates(model, beam, prefix=tf.constant(prefix, tf.int32))
+    free = candidates(model, beam)
     for row, its in ((0, prefix[0]), (1, prefix[1, :3])):
         ((ids, _, total, _), *_) = prefixed[row]
         assert list(ids[1 : 1 + len(its)]) == list(its)
         source = [token for token in INP[row] if token != PAD]
         assert total == pytest.approx(log_probability(model, source, ids), abs=1e-3)
-    for rows, expected in zip(
-        prefixed[2:], free[2:], strict=True
-    ):  # without a prefix, in the same batch
-        assert rows[0].ids == expected[0].ids
+    assert prefixed[2][0].ids == free[2][0].ids  # without a prefix, in the same batch
 
 
 # ---- Ensembles ----
 
 
-@pytest.mark.parametrize(("beam", "extra_positions"), [(1, EXTRA), (3, EXTRA)])
-def test_an_ensemble_of_a_model_with_itself_is_that_model(beam, extra_positions):
-    model, more = (
-        biased_transformer(END=1.5),
-        dict(extra_tokens=EXTRA, extra_positions=extra_positions),
-    )
-    alone = hypotheses_of(find(model, tf.constant(INP), beam, **more))
-    twice = hypotheses_of(find((model, model), tf.constant(INP), beam, **more))
-    for rows, expected in zip(twice, alone, strict=True):
-        assert rows[0].ids == expected[0].ids
-        np.testing.assert_allclose(rows[0][1:3], expected[0][1:3], atol=1e-5)
+@pytest.mark.parametrize("beam", [1, 3])
+def test_an_ensemble_of_a_model_with_itself_is_that_model(beam):
+    model = biased_transformer(END=1.5)
+    assert_same(candidates((model, model), beam), candidates(model, beam))
 
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_the_probabilities_of_an_ensemble_are_the_means_of_its_members(beam):
     models = biased_transformer(END=1.5), biased_transformer(END=0.5, seed=9)
     source = [token for token in INP[0] if token != PAD]
-    hypotheses = find(models, tf.constant([source]), beam, extra_tokens=EXTRA)
-    ((ids, _, total, _), *_) = hypotheses_of(hypotheses)[0]
+    ((ids, _, total, _), *_) = candidates(models, beam, [source])[0]
     each = [np.exp(next_log_probabilities(model, source, ids[:-1])) for model in models]
     mean = np.log(np.mean(each, axis=0))
     expected = sum(mean[t, token] for t, token in enumerate(ids[1:]))
@@ -355,8 +291,7 @@ def test_the_probabilities_of_an_ensemble_are_the_means_of_its_members(beam):
 def test_an_ensemble_scores_a_prefix_to_which_float32_gives_a_probability_of_0(beam):
     models = biased_transformer(END=1.5, UNKNOWN=-300), biased_transformer(END=0.5, UNKNOWN=-300)
     prefix = tf.constant([[tm.UNKNOWN]] * len(INP))
-    results = find(models, tf.constant(INP), beam, extra_tokens=EXTRA, prefix=prefix)
-    for (first, *_), source in zip(hypotheses_of(results), INP, strict=True):
+    for (first, *_), source in zip(candidates(models, beam, prefix=prefix), INP, strict=True):
         if any(source):
             assert first.ids[1] == tm.UNKNOWN
             assert max(first.ids) < SIZES["target_vocab_size"]  # no entry that pads the vocabulary

@@ -7,7 +7,7 @@ import ctranslate2
 import pytest
 import sentencepiece
 import tensorflow as tf
-from helpers import network_for, sentences
+from helpers import sentences, transformer_for
 
 from nmt import UserError
 from nmt.decoding.search import greedy_search
@@ -19,7 +19,7 @@ CARD = ModelCard(languages=("pt", "en"))
 
 @pytest.fixture(scope="module")
 def transformer(tokenizer):
-    return network_for(tokenizer, decoder_layers=1)
+    return transformer_for(tokenizer, decoder_layers=1)
 
 
 def test_a_package_translates_with_the_calls_of_argos(transformer, tokenizer, tmp_path):

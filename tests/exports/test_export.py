@@ -16,10 +16,10 @@ from helpers import (
     ROUNDING,
     call,
     make_translator,
-    network_for,
     output_of,
     run_process,
     sentences,
+    transformer_for,
 )
 
 import run_demo
@@ -157,7 +157,7 @@ else:
 )
 def test_ctranslate2_scores_two_layers_as_we_do(folder, tmp_path, variant):
     tokenizer = run_demo.Tokenizer((folder / "run" / "tokenizer.model").read_bytes())
-    transformer = network_for(tokenizer, d_model=16, dff=32, **variant)
+    transformer = transformer_for(tokenizer, d_model=16, dff=32, **variant)
     ctranslate2_model.write(tmp_path / "ct2", Export(transformer, tokenizer))
     pairs = sentences(3)
     ids = [[np.array(tokenizer.encode([side])) for side in pair] for pair in pairs]
@@ -234,7 +234,7 @@ def test_the_recipe_of_ctranslate2_gives_the_text_of_translate(folder, capsys, t
 
 
 def test_a_saved_model_of_a_shallow_decoder_translates_as_the_program(tokenizer):
-    network = network_for(tokenizer, num_layers=3, decoder_layers=1)
+    network = transformer_for(tokenizer, num_layers=3, decoder_layers=1)
     serve, lines = SavedTranslator(network, tokenizer), ["um dois.", "três."]
     translations = serve.greedy(tf.constant(lines))["translations"].numpy()
     assert [text.decode() for text in translations] == list(

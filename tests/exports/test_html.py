@@ -5,7 +5,15 @@ import re
 import time
 
 import pytest
-from helpers import BrowserPage, as_dataset, call, check_contrasts, network_for, refused, sentences
+from helpers import (
+    BrowserPage,
+    as_dataset,
+    call,
+    check_contrasts,
+    refused,
+    sentences,
+    transformer_for,
+)
 from selenium.webdriver import ActionChains, Keys
 
 import run_demo
@@ -22,7 +30,7 @@ CARD = ModelCard("my </script> run", languages=("pt", "en"), example=MARKUP)
 
 def random_export(tokenizer, card=CARD):
     """Returns an Export of a network of random weights."""
-    return Export(network_for(tokenizer, num_layers=1), tokenizer, card=card)
+    return Export(transformer_for(tokenizer, num_layers=1), tokenizer, card=card)
 
 
 def data(html):

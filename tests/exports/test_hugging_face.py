@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import network_for, sentences
+from helpers import sentences, transformer_for
 
 from nmt.decoding.search import greedy_search
 from nmt.exports import hugging_face
@@ -17,7 +17,7 @@ CARD = ModelCard("numbers", "spelled-out numbers", 1, 1.0, {"BLEU": SCORE}, ("no
 
 
 def network(tokenizer, **options):
-    return network_for(tokenizer, d_model=16, num_heads=4, dff=24, **options)
+    return transformer_for(tokenizer, d_model=16, num_heads=4, dff=24, **options)
 
 
 @pytest.mark.slow  # imports PyTorch and transformers

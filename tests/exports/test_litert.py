@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import call, change_parameters, network_for, sentences
+from helpers import call, change_parameters, sentences, transformer_for
 
 from nmt import UserError
 from nmt.decoding.search import greedy_search
@@ -13,7 +13,7 @@ from nmt.exports.exported_model import Export
 
 @pytest.fixture(scope="module")
 def transformer(tokenizer):
-    return network_for(tokenizer, pre_norm=True, decoder_layers=1)
+    return transformer_for(tokenizer, pre_norm=True, decoder_layers=1)
 
 
 def test_an_unknown_quantization_is_refused(transformer, tokenizer, tmp_path):
