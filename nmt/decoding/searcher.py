@@ -1,6 +1,7 @@
 """The search of a Transformer as TensorFlow functions, which are traced once."""
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import tensorflow as tf
@@ -44,18 +45,20 @@ class Searcher:
         self.last_cross_attention = KINDS["cross"].layer.format(layers)  # name of its weights
         self._reports = StepReports()
         self.searched = TracedOnce(self._search, IDS, SAMPLES, IDS, NUMBER)
-        self.log_probabilities = TracedOnce(self._log_probabilities, IDS, IDS)
+        self.log_probabilities = TracedOnce(partial(log_probabilities, self._members), IDS, IDS)
         self.cross_attention = TracedOnce(self._cross_attention, IDS, IDS)
-        self._likelihoods_of_rows = TracedOnce(self._token_likelihoods, IDS, IDS, NUMBER)
+        self._likelihoods_of_rows = TracedOnce(
+            partial(token_likelihoods, self._members), IDS, IDS, NUMBER
+        )
 
     # ---- What TensorFlow traces: source ids `inp` (B, S) and target ids `tar` (B, 1 + T) ----
 
     def _search(
         self,
         inp: tf.Tensor,
-        samples: tf.Tensor | None = None,
-        prefix: tf.Tensor | None = None,
-        report: tf.Tensor | None = None,
+        samples: tf.Tensor,
+        prefix: tf.Tensor,
+        report: tf.Tensor,
         *,
         scored: bool,
         reports: bool = False,
@@ -80,19 +83,10 @@ class Searcher:
         transformers = self._members if len(self._members) > 1 else self.transformer
         return search(transformers, inp, self.options, restrictions, samples, scored)
 
-    def _log_probabilities(self, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
-        """Returns the log-probabilities (B,) of target ids."""
-        return log_probabilities(self._members, inp, tar)
-
     def _cross_attention(self, inp: tf.Tensor, tar: tf.Tensor) -> tf.Tensor:
         """Returns the attention weights (B, T, S) of the last layer, the mean of its heads."""
         _, weights = self.transformer((inp, tar), training=False)
         return tf.reduce_mean(weights[self.last_cross_attention], axis=1)
-
-    def _token_likelihoods(
-        self, inp: tf.Tensor, tar: tf.Tensor, number: tf.Tensor
-    ) -> TokenLikelihoods:
-        return token_likelihoods(self._members, inp, tar, number)
 
     # ---- What the engine calls ----
 
@@ -107,11 +101,7 @@ class Searcher:
             self._likelihoods_of_rows(inp[start : start + rows], tar[start : start + rows], number)
             for start in range(0, len(inp), rows)
         ]
-        return TokenLikelihoods(
-            np.concatenate([part.log_probabilities for part in parts]),
-            np.concatenate([part.likeliest for part in parts]),
-            np.concatenate([part.likeliest_ids for part in parts]),
-        )
+        return TokenLikelihoods(*map(np.concatenate, zip(*parts, strict=True)))
 
     def search(
         self,
