@@ -2,8 +2,8 @@
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, TypeVar
 
 CHUNK_LINES = 4096  # lines that are sorted by length together
 BATCH_TOKENS = 2048  # padding included, of the sources; of pairs, of the longer side
@@ -11,6 +11,7 @@ MIN_ROWS = 32  # of a batch that is made smaller so that another core has one, t
 GPU_BATCH_TOKENS = 16_384  # of a search, whose steps on a GPU take little longer for more sentences
 
 Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 class Batching(NamedTuple):
@@ -38,6 +39,31 @@ class Batching(NamedTuple):
             batches.append(waiting[:rows])
             del waiting[:rows]
         return batches
+
+    def results(
+        self,
+        items: Sequence[Any],
+        compute: Callable[[list[Any]], list[Result]],
+        run_batches: Callable[..., Iterable[list[Result]]] = map,
+        at_once: int = 1,
+    ) -> list[Result]:
+        """Returns the results of items, in order, which are computed in batches.
+
+        Args:
+          items: with a `length`.
+          run_batches: as map does it; one batch needs no thread.
+        """
+        numbers = range(len(items))
+        batches = self.batches(numbers, lambda number: items[number].length, at_once)
+        run_batches = run_batches if len(batches) > 1 else map
+
+        def compute_batch(batch: list[int]) -> list[Result]:
+            return compute([items[number] for number in batch])
+
+        results: dict[int, Result] = {}
+        for batch, batch_results in zip(batches, run_batches(compute_batch, batches), strict=True):
+            results.update(zip(batch, batch_results, strict=True))
+        return [results[number] for number in numbers]
 
 
 def chunks(items: Iterable[Item], size: int) -> Iterator[list[Item]]:

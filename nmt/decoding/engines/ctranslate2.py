@@ -118,15 +118,13 @@ class CTranslate2Engine:
     ) -> list[list[Hypothesis]]:
         if on_token is not None and len(requests) != 1:
             raise ValueError(f"on_token is of one request, not of {len(requests)}")
-        begun: list[tuple[int, Any]] = []
-        for batch in self._batching.batches(
-            range(len(requests)), lambda n: requests[n].length, self._workers
-        ):
-            results = self._begin([requests[n] for n in batch], scored, on_token)
-            begun += zip(batch, results, strict=True)
-        lists = {
-            number: self._ranked(self._read(requests[number], result)) for number, result in begun
-        }
+        begun = self._batching.results(
+            requests, lambda batch: self._begin(batch, scored, on_token), at_once=self._workers
+        )
+        lists = [
+            self._ranked(self._read(request, result))
+            for request, result in zip(requests, begun, strict=True)
+        ]
         rescored = [
             number
             for number, request in enumerate(requests)
@@ -135,10 +133,9 @@ class CTranslate2Engine:
         self._score_anew(requests, lists, rescored)
         for number in rescored:
             lists[number] = self._ranked(lists[number])
-        ranked = [lists[number] for number in range(len(requests))]
         if on_token is not None:  # the end of the search, which may differ from the last step
-            on_token(ranked[0][0].ids)
-        return ranked
+            on_token(lists[0][0].ids)
+        return lists
 
     def _begin(self, batch: list[Request], scored: bool, on_token: OnToken | None) -> list[Any]:
         """Starts to search for a batch. Returns a result for each of the Requests.
@@ -203,7 +200,7 @@ class CTranslate2Engine:
         return sorted(hypotheses, key=lambda hypothesis: -hypothesis.score)[: self.options.beam]
 
     def _score_anew(
-        self, requests: Sequence[Request], lists: dict[int, list[Hypothesis]], numbers: list[int]
+        self, requests: Sequence[Request], lists: list[list[Hypothesis]], numbers: list[int]
     ) -> None:
         """Sets log-probabilities, and scores, to those of a pass over the ids."""
         places = [(number, rank) for number in numbers for rank in range(len(lists[number]))]
@@ -220,27 +217,23 @@ class CTranslate2Engine:
         self, pairs: Sequence[IdPair], tokens: bool = False, alternatives: int = 0
     ) -> list[PairScore]:
         tokens = tokens or alternatives > 0
-        begun: list[tuple[int, Any]] = []
-        for batch in self._pair_batching.batches(
-            range(len(pairs)), lambda n: pairs[n].length, self._workers
-        ):
-            results = self._translator.score_batch(
-                [self._source_tokens(pairs[n].source) for n in batch],
-                [self._tokens(without_ends(pairs[n].target)) for n in batch],
+
+        def begin(batch: list[IdPair]) -> list[Any]:
+            return self._translator.score_batch(
+                [self._source_tokens(pair.source) for pair in batch],
+                [self._tokens(without_ends(pair.target)) for pair in batch],
                 max_input_length=0,
                 asynchronous=True,
             )
-            begun += zip(batch, results, strict=True)
-        scores: dict[int, PairScore] = {}
-        for number, result in begun:
+
+        scores = []
+        begun = self._pair_batching.results(pairs, begin, at_once=self._workers)
+        for pair, result in zip(pairs, begun, strict=True):
             # Of a target that is not finished, END has no part.
-            log_probabilities = result.result().log_probs[: len(pairs[number].target) - 1]
+            log_probabilities = result.result().log_probs[: len(pair.target) - 1]
             likelihoods = [TokenLikelihood(one, []) for one in log_probabilities]
-            scores[number] = PairScore(sum(log_probabilities), likelihoods if tokens else [])
-        in_order = [scores[number] for number in range(len(pairs))]
-        return (
-            [*self._with_alternatives(pairs, in_order, alternatives)] if alternatives else in_order
-        )
+            scores.append(PairScore(sum(log_probabilities), likelihoods if tokens else []))
+        return [*self._with_alternatives(pairs, scores, alternatives)] if alternatives else scores
 
     def _with_alternatives(
         self, pairs: Sequence[IdPair], scores: list[PairScore], number: int
@@ -277,23 +270,25 @@ class CTranslate2Engine:
         numbers_by_length = collections.defaultdict(list)
         for number, pair in enumerate(pairs):
             numbers_by_length[len(pair.target)].append(number)
-        begun: list[tuple[int, Any]] = []
-        for length, numbers in numbers_by_length.items():
-            for batch in self._pair_batching.batches(numbers, lambda n: pairs[n].length):
-                results = self._translator.translate_batch(
-                    [self._source_tokens(pairs[n].source) for n in batch],
-                    target_prefix=[self._tokens(pairs[n].target[1:-1]) for n in batch],
-                    beam_size=1,
-                    max_input_length=0,
-                    min_decoding_length=0,  # else END is impossible at the first position
-                    max_decoding_length=length - 1,
-                    return_end_token=True,
-                    asynchronous=True,
-                    **returned,
-                )
-                begun += zip(batch, results, strict=True)
-        results = {number: result.result() for number, result in begun}
-        return [results[number] for number in range(len(pairs))]
+
+        def begin(batch: list[IdPair]) -> list[Any]:  # of one length
+            return self._translator.translate_batch(
+                [self._source_tokens(pair.source) for pair in batch],
+                target_prefix=[self._tokens(pair.target[1:-1]) for pair in batch],
+                beam_size=1,
+                max_input_length=0,
+                min_decoding_length=0,  # else END is impossible at the first position
+                max_decoding_length=len(batch[0].target) - 1,
+                return_end_token=True,
+                asynchronous=True,
+                **returned,
+            )
+
+        begun: dict[int, Any] = {}
+        for numbers in numbers_by_length.values():
+            results = self._pair_batching.results([pairs[number] for number in numbers], begin)
+            begun |= zip(numbers, results, strict=True)
+        return [begun[number].result() for number in range(len(pairs))]
 
     # ---- Names of tokens ----
 

@@ -1,8 +1,7 @@
 """The engine of TensorFlow, which defines what the others must find: on any device."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent import futures
-from typing import TypeVar
 
 import numpy as np
 import tensorflow as tf
@@ -23,9 +22,6 @@ from nmt.decoding.padding import pad
 from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.searcher import Searcher
 from transformer_model import PAD, Transformer
-
-Item = TypeVar("Item", Request, IdPair)
-Result = TypeVar("Result")
 
 
 class TensorFlowEngine:
@@ -61,7 +57,7 @@ class TensorFlowEngine:
             hypotheses = self.searcher.search(sources, prefixes, samples, scored, on_token)
             return hypothesis_lists(hypotheses)
 
-        return self._map(self._batching, requests, search_batch)
+        return self._batching.results(requests, search_batch, self._pool.map)
 
     def score(
         self, pairs: Sequence[IdPair], tokens: bool = False, alternatives: int = 0
@@ -91,7 +87,7 @@ class TensorFlowEngine:
                 scores.append(PairScore(total, token_scores))
             return scores
 
-        return self._map(self._pair_batching, pairs, score_batch)
+        return self._pair_batching.results(pairs, score_batch, self._pool.map)
 
     def attend(self, pairs: Sequence[IdPair], every_layer: bool = False) -> list[PairAttention]:
         if every_layer:
@@ -105,7 +101,7 @@ class TensorFlowEngine:
                 for pair, weights in zip(batch, cross, strict=True)
             ]
 
-        return self._map(self._pair_batching, pairs, attend_batch)
+        return self._pair_batching.results(pairs, attend_batch, self._pool.map)
 
     def _attention_of_every_layer(self, pair: IdPair) -> PairAttention:
         inp, tar = tf.constant([pair.source]), tf.constant([pair.target])  # (1, S), (1, 1 + T)
@@ -113,25 +109,6 @@ class TensorFlowEngine:
         weights = {name: heads[0].numpy() for name, heads in tensors.items()}
         cross = weights[self.searcher.last_cross_attention].mean(axis=0)  # (T, S)
         return PairAttention(cross, weights)
-
-    def _map(
-        self,
-        batching: Batching,
-        items: Sequence[Item],
-        compute: Callable[[list[Item]], list[Result]],
-    ) -> list[Result]:
-        """Returns the results of items, in order, which are computed in batches, in parallel."""
-        numbers = range(len(items))
-        batches = batching.batches(numbers, lambda number: items[number].length)
-
-        def compute_batch(batch: list[int]) -> list[Result]:
-            return compute([items[number] for number in batch])
-
-        run_batches = map if len(batches) <= 1 else self._pool.map  # one needs no thread
-        results: dict[int, Result] = {}
-        for batch, batch_results in zip(batches, run_batches(compute_batch, batches), strict=True):
-            results.update(zip(batch, batch_results, strict=True))
-        return [results[number] for number in numbers]
 
 
 def padded(batch: list[IdPair]) -> tuple[np.ndarray, np.ndarray]:
