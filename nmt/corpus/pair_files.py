@@ -52,7 +52,7 @@ def new_pairs(paths: Sequence[str], pair: Pair | None, flag: str = "--to") -> It
         if is_tmx and pair:
             yield stack.enter_context(tmx.unit_writer(new_files[0], pair))
         elif len(new_files) == 1:
-            yield lambda source, target: _write_line(new_files[0], f"{source}\t{target}")
+            yield lambda source, target: _write_lines(new_files, f"{source}\t{target}")
         else:
             yield lambda source, target: _write_lines(new_files, source, target)
 
@@ -67,10 +67,6 @@ def _new_text_file(path: str) -> Iterator[TextIO]:
         yield file
 
 
-def _write_line(file: TextIO, line: str) -> None:
-    file.write(f"{line}\n")
-
-
 def _write_lines(new_files: Sequence[TextIO], *lines: str) -> None:
     for file, line in zip(new_files, lines, strict=True):
-        _write_line(file, line)
+        file.write(f"{line}\n")

@@ -6,27 +6,26 @@ Spreadsheets put semicolons between cells where numbers have decimal commas.
 import csv
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from nmt import UserError
 from nmt.corpus.formats import table
-from nmt.corpus.formats.format import Format, ReadLines, Row, Selection, lenient_reader
+from nmt.corpus.formats.format import ReadLines, Row, Selection
 from nmt.messages import log_once
 from nmt.text.encoding import return_within_line
-from nmt.text.languages import Pair
 
 SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # a first line for Excel alone
 # Quoted cells, entities, and commas and semicolons that separate no cells.
 PROSE = re.compile(r'"(?>(?:[^"]|"")*)"|&#?\w+;|[,;](?=\s)|(?<=\d),(?=\d)')
 
 
-def parse(lines: Iterable[str], path: str | Path) -> Iterator[Row]:
+def raw_rows(path: str | Path, _selection: Selection, read: ReadLines) -> Iterator[Row]:
     """Yields all cells of each row that is not empty, with the number of its last line.
 
     A UserError says that a cell is wrongly quoted, or too long.
     """
-    lines = iter(lines)
+    lines = iter(read(path))
     first_line = next(lines, "")
     named = SEPARATOR.fullmatch(first_line)
     delimiter = named[1] if named else _delimiter(first_line)
@@ -58,15 +57,4 @@ def _delimiter(first_line: str) -> str:
     return ";" if ";" in separators and "," not in separators else ","
 
 
-def rows(path: str | Path, selection: Selection, read: ReadLines) -> Iterator[Row]:
-    """Yields the sides of each row; see a Format."""
-    return table.select(parse(read(path), path), path, selection)
-
-
-def languages(path: str | Path, selection: Selection) -> Pair | None:
-    """Returns the languages that the first row names; see a Format."""
-    first = next(parse(lenient_reader(selection)(path), path), None)
-    return first and table.languages(first.cells, path, selection)
-
-
-CSV = Format("CSV", rows, languages)
+CSV = table.table_format("CSV", raw_rows)

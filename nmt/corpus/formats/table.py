@@ -2,12 +2,19 @@
 
 import itertools
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.corpus.formats.format import Row, Selection, one_line
+from nmt.corpus.formats.format import (
+    Format,
+    ReadLines,
+    Row,
+    Selection,
+    lenient_reader,
+    one_line,
+)
 from nmt.messages import log_once
 from nmt.text.language_names import code_of_name
 from nmt.text.languages import Pair, canonical, is_known, matches, overlap
@@ -16,6 +23,21 @@ SAMPLE_ROWS = 100  # by which columns of text, and names of columns, are recogni
 MAX_NAME_WORDS = 4  # of a column
 NUMBERS_OF_ROWS = ("id", "nr")  # names of columns, not Indonesian and Southern Ndebele
 SIDE_NAMES = ({"source", "src"}, {"target", "tgt", "translation"})  # of columns
+
+
+def table_format(
+    title: str, raw_rows: Callable[[str | Path, Selection, ReadLines], Iterator[Row]]
+) -> Format:
+    """Returns the Format of tables of which a function yields the rows with all their cells."""
+
+    def rows(path: str | Path, selection: Selection, read: ReadLines) -> Iterator[Row]:
+        return select(raw_rows(path, selection, read), path, selection)
+
+    def languages_of(path: str | Path, selection: Selection) -> Pair | None:
+        first = next(raw_rows(path, selection, lenient_reader(selection)), None)
+        return first and languages(first.cells, path, selection)
+
+    return Format(title, rows, languages_of)
 
 
 class Choice(NamedTuple):

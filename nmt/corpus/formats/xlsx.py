@@ -13,9 +13,8 @@ from typing import Any
 
 from nmt import UserError
 from nmt.corpus.formats import table
-from nmt.corpus.formats.format import Format, ReadLines, Row, Selection, check_installed
+from nmt.corpus.formats.format import ReadLines, Row, Selection, check_installed
 from nmt.messages import log_once
-from nmt.text.languages import Pair
 
 SAMPLE_ROWS = 200  # of each sheet, by which one is chosen
 MAX_BYTES = 1 << 30  # of a file, unpacked: a small archive can hold what no memory does
@@ -25,7 +24,7 @@ DAMAGED = (  # what openpyxl raises where an archive is not what it should be
 )  # fmt: skip
 
 
-def raw_rows(path: str | Path, selection: Selection) -> Iterator[Row]:
+def raw_rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[Row]:
     """Yields the cells of each row that is not empty, as text, at least two."""
     check_installed("openpyxl", path)
     check_installed("defusedxml", path)  # openpyxl then refuses entities
@@ -102,15 +101,4 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[Row]:
-    """Yields the sides of each row; see a Format."""
-    return table.select(raw_rows(path, selection), path, selection)
-
-
-def languages(path: str | Path, selection: Selection) -> Pair | None:
-    """Returns the languages that the first row names; see a Format."""
-    first = next(raw_rows(path, selection), None)
-    return first and table.languages(first.cells, path, selection)
-
-
-XLSX = Format("spreadsheet", rows, languages)
+XLSX = table.table_format("spreadsheet", raw_rows)
