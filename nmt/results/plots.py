@@ -329,29 +329,27 @@ def curves(
     return save(figure, path)
 
 
-def confidence(
-    path: Path, predicted: Sequence[float], actual: np.ndarray, say: Say = english
-) -> Path:
+def confidence(path: Path, predicted: Sequence[float], actual: np.ndarray) -> Path:
     """The chrF that a run expects of its translations, and the chrF that they have, 0 to 100."""
     expected = np.asarray(predicted)
     figure, (points, counts) = subplots(1, 2, figsize=(12, 5.4))
-    points.plot([0, 100], [0, 100], color=GRAY, linewidth=1, label=say("as predicted"))
-    points.plot(expected, actual, ".", color=BLUE, alpha=0.25, label=say("a translation"))
+    points.plot([0, 100], [0, 100], color=GRAY, linewidth=1, label="as predicted")
+    points.plot(expected, actual, ".", color=BLUE, alpha=0.25, label="a translation")
     tenths = np.array_split(np.argsort(expected, kind="stable"), min(10, len(expected)))
     points.plot(
         [expected[numbers].mean() for numbers in tenths],
         [actual[numbers].mean() for numbers in tenths],
-        "o", color=ORANGE, label=say("mean of a tenth"),
+        "o", color=ORANGE, label="mean of a tenth",
     )  # fmt: skip
     points.set(
-        title=say("What a run expects, and what it gets"), xlabel=say("confidence"),
-        ylabel=say("chrF"), xlim=(0, 100), ylim=(0, 100), aspect="equal",
+        title="What a run expects, and what it gets", xlabel="confidence", ylabel="chrF",
+        xlim=(0, 100), ylim=(0, 100), aspect="equal",
     )  # fmt: skip
     points.legend()
     counts.hist(expected, bins=range(0, 101, 5), color=BLUE)
     counts.set(
-        title=say("How many translations have it"), xlabel=say("confidence"),
-        ylabel=say("translations"), xlim=(0, 100),
+        title="How many translations have it", xlabel="confidence", ylabel="translations",
+        xlim=(0, 100),
     )  # fmt: skip
     return save(figure, path)
 

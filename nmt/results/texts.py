@@ -28,15 +28,6 @@ CHINESE = {
     "value of the encoding": "编码的值",
     "Similarity to position {position}": "与位置 {position} 的相似度",
     "cosine of the angle between encodings": "两个编码夹角的余弦",
-    # confidence
-    "as predicted": "与预测一致",
-    "a translation": "一句译文",
-    "mean of a tenth": "每十分之一的均值",
-    "What a run expects, and what it gets": "预期的质量与实际的质量",
-    "confidence": "置信度",
-    "chrF": "chrF",
-    "How many translations have it": "各置信度的译文数",
-    "translations": "译文数",
     # masks
     "Encoder self-attention: padding": "编码器自注意力：填充掩码",
     "Decoder self-attention: future and padding": "解码器自注意力：前瞻掩码与填充掩码",
