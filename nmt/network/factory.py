@@ -1,7 +1,6 @@
 """The network of a run and its forward pass: which of story, engine and variants compute it."""
 
 import dataclasses
-from typing import Any, Protocol
 
 import tensorflow as tf
 
@@ -11,24 +10,6 @@ from nmt.network.loss import loss_object
 from nmt.network.variants import Variant, network_of
 from nmt.options import Options
 from transformer_model import PAD, Transformer, dtype_policy_scope
-
-
-class ForwardPass(Protocol):
-    """What training and scoring use of a network: its predictions, and their loss and accuracy."""
-
-    def predict(self, inputs: tuple[tf.Tensor, tf.Tensor], *, training: bool = False) -> Any:
-        """Ids (B, S), (B, T) -> predictions, for the methods below."""
-
-    def loss_function(
-        self, real: tf.Tensor, predictions: Any, label_smoothing: float = 0.0
-    ) -> tf.Tensor:
-        """Returns the mean loss, in nats, of the real tokens of ids (B, T)."""
-
-    def accuracy_function(self, real: tf.Tensor, predictions: Any) -> tf.Tensor:
-        """Returns the share of real tokens that are predicted; called after `loss_function`."""
-
-    def tokens(self, real: tf.Tensor, predictions: Any) -> tf.Tensor:
-        """Returns the number of real tokens, (); called after `loss_function`."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,6 +36,10 @@ class PlainForward:
     def tokens(self, real: tf.Tensor, predictions: tf.Tensor) -> tf.Tensor:
         """Returns the number of real tokens of ids (B, T), ()."""
         return tf.reduce_sum(tf.cast(real != PAD, tf.float32))
+
+
+# What training and scoring use of a network. `loss_function` is called before the methods after it.
+ForwardPass = PlainForward | ParallelForward
 
 
 def build_transformer(

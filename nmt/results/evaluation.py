@@ -33,11 +33,8 @@ def scoring_options(model: Model, references: Sequence[str]) -> dict[str, Any]:
 
 def texts(pairs: Dataset) -> tuple[list[str], list[str]]:
     """Returns the sources and the references of a dataset of pairs."""
-    sources, references = [], []
-    for source, target in pairs:
-        sources.append(source)
-        references.append(target)
-    return sources, references
+    known = list(pairs)  # which are read once
+    return [source for source, _ in known], [target for _, target in known]
 
 
 def translate_all(model: Model, tokenizer: Tokenizer, sources: Sequence[str]) -> list[str]:

@@ -2,7 +2,6 @@
 
 import functools
 import time
-from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -14,13 +13,6 @@ from nmt.results import evaluation
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import cluster, devices, metrics
 from nmt.training.estimate import RunTimes
-
-
-class Accuracy(NamedTuple):
-    """How a network predicts the real target tokens of some pairs."""
-
-    loss: float  # mean, in nats
-    accuracy: float  # 0 to 1
 
 
 class Validator:
@@ -38,17 +30,20 @@ class Validator:
 
     def loss_and_accuracy(
         self, pairs: Dataset, tokenizer: Tokenizer, times: RunTimes | None = None
-    ) -> Accuracy:
-        """Returns loss and accuracy of all real target tokens; notes the seconds in `times`."""
+    ) -> tuple[float, float]:
+        """Returns the mean loss, in nats, and the accuracy, 0 to 1, of all real target tokens.
+
+        The seconds are noted in `times`.
+        """
         replicas = self.strategy.num_replicas_in_sync
         batches = batching.evaluation_batches(pairs, tokenizer, replicas)
         batches = devices.distribute(self.strategy, batches)
         self.validate_batch.get_concrete_function(*batches.element_spec)  # traced before timing
         started = time.perf_counter()
-        accuracy = Accuracy(*metrics.loss_and_accuracy(self.validate_batch, batches))
+        loss_and_accuracy = metrics.loss_and_accuracy(self.validate_batch, batches)
         if times:
             times.validation_seconds = time.perf_counter() - started
-        return accuracy
+        return loss_and_accuracy
 
     def validate(
         self, corpus: Corpus, tokenizer: Tokenizer, times: RunTimes | None = None
