@@ -5,7 +5,7 @@ import functools
 import math
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -88,6 +88,14 @@ class Validator(Protocol):
 
     def translations_of(self, pairs: Dataset, tokenizer: Tokenizer) -> list[tuple[str, str, str]]:
         """Returns (source, reference, translation) of each of a few pairs."""
+
+
+class Text(NamedTuple):
+    """What a run learns from and is validated on."""
+
+    corpus: Corpus
+    tokenizer: Tokenizer
+    batches: batching.Batches
 
 
 class Stream:
@@ -335,7 +343,8 @@ class Epochs:
             )
         tensorboard.drop_later_events(run.logs, self.step if newest else -1)
         self.history = [row for row in run.history() if row["epoch"] <= int(self.epoch)]
-        self.recover_best(keeper, corpus, tokenizer, newest)
+        text = Text(corpus, tokenizer, batches)
+        self.recover_best(keeper, text, newest)
         total_steps = self.plan.total_steps(self.progress)
         self.training.total_steps.assign(total_steps)  # restoring changes it
         if announce:
@@ -343,7 +352,7 @@ class Epochs:
         self.listeners.begin(RunRecord(run, self.training.options.by_name(), self.step))
         self.times.begin_epoch(self.saved_seconds(run))
         with self.listeners:
-            self.train_epochs(keeper, corpus, tokenizer, batches)
+            self.train_epochs(keeper, text)
         if not self.plan.is_done(self.progress):
             unit = "validation" if self.plan.counts_steps else "epoch"
             log.info(
@@ -358,23 +367,17 @@ class Epochs:
         within = f" and {plural(int(self.position), 'batch')}" if int(self.position) else ""
         return f"{plural(int(self.epoch), 'epoch')}{within}"
 
-    def train_epochs(
-        self,
-        keeper: checkpoints.Keeper,
-        corpus: Corpus,
-        tokenizer: Tokenizer,
-        batches: batching.Batches,
-    ) -> None:
+    def train_epochs(self, keeper: checkpoints.Keeper, text: Text) -> None:
         """Trains, saves and validates what is left to do."""
         run = keeper.run
         if not int(self.position) and not self.is_validated():  # validation was interrupted
-            self.end_epoch(keeper, corpus, tokenizer)
+            self.end_epoch(keeper, text)
         while not self.finished:
             epoch = int(self.epoch) + 1
             if not int(self.position):
                 self.times.begin_epoch()
             rate = self.train_epoch(
-                self.rest_of_epoch(batches),
+                self.rest_of_epoch(text.batches),
                 self.plan.batches_of_epoch(self.progress),
                 self.plan.title(self.progress),
                 keeper,
@@ -385,7 +388,7 @@ class Epochs:
             self.save_seconds(run)
             keeper.agree_on_signals()
             keeper.raise_if_interrupted()
-            self.end_epoch(keeper, corpus, tokenizer, rate)
+            self.end_epoch(keeper, text, rate)
 
     @property
     def best_epoch(self) -> int:
@@ -404,13 +407,11 @@ class Epochs:
         known = any(row["epoch"] == int(self.epoch) for row in self.history)
         return known or not float(self.sums_so_far[2])
 
-    def metrics_of_epoch(
-        self, corpus: Corpus, tokenizer: Tokenizer, rate: float | None = None
-    ) -> dict[str, Any]:
+    def metrics_of_epoch(self, text: Text, rate: float | None = None) -> dict[str, Any]:
         """Validates the newest epoch. Returns its row of the history."""
         loss, hits, tokens = self.sums_so_far.numpy()
         tokens = max(tokens, 1)
-        metrics = self.training.validator.validate(corpus, tokenizer, self.times)
+        metrics = self.training.validator.validate(text.corpus, text.tokenizer, self.times)
         return dict(
             epoch=int(self.epoch), step=self.step, passes=self.plan.passes_done(self.progress),
             loss=loss / tokens, accuracy=hits / tokens, **metrics,
@@ -418,13 +419,7 @@ class Epochs:
             seconds=self.times.epoch_seconds, ended=time.time(),
         )  # fmt: skip
 
-    def recover_best(
-        self,
-        keeper: checkpoints.Keeper,
-        corpus: Corpus,
-        tokenizer: Tokenizer,
-        newest: str | None,
-    ) -> None:
+    def recover_best(self, keeper: checkpoints.Keeper, text: Text, newest: str | None) -> None:
         """Validates the epoch in best/ if its metrics are lost, so that none worse replaces it.
 
         `newest` is the path of the checkpoint that was restored.
@@ -441,32 +436,26 @@ class Epochs:
         (path,) = best
         if checkpoints.try_restore(self.training.checkpoint, path):
             log.info(f"Validating {path}: history.json does not hold its metrics.")
-            row = self.metrics_of_epoch(corpus, tokenizer) | dict(seconds=0.0)
+            row = self.metrics_of_epoch(text) | dict(seconds=0.0)
             self.history = sorted([*self.history, row], key=lambda row: row["epoch"])
             keeper.run.write("history.json", self.history)
         checkpoints.restore(self.training.checkpoint, newest)
 
-    def end_epoch(
-        self,
-        keeper: checkpoints.Keeper,
-        corpus: Corpus,
-        tokenizer: Tokenizer,
-        rate: float | None = None,
-    ) -> None:
+    def end_epoch(self, keeper: checkpoints.Keeper, text: Text, rate: float | None = None) -> None:
         """Validates an epoch that was trained and saved, and keeps its metrics.
 
         `rate`, tokens per second in training, is None if the epoch was trained before a restart.
         """
-        run, epoch = keeper.run, int(self.epoch)
+        run, corpus, epoch = keeper.run, text.corpus, int(self.epoch)
         title = self.plan.finished_title(self.progress)
-        row = self.metrics_of_epoch(corpus, tokenizer, rate)
+        row = self.metrics_of_epoch(text, rate)
         self.warn_of_loss(f"{title}, validation", row["val_loss"])
         self.history.append(row)
         if self.best_epoch == epoch:
             keeper.save(run.best, epoch)
         run.write("history.json", self.history)
         samples = corpus.validation.take(SAMPLES)
-        translations = self.training.validator.translations_of(samples, tokenizer)
+        translations = self.training.validator.translations_of(samples, text.tokenizer)
         test_share = len(corpus.test) / len(corpus.validation)
         left = self.times.time_left(
             self.training.options, self.plan.epochs_left(self.progress), test_share

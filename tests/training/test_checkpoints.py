@@ -33,6 +33,7 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 from nmt import Interrupted, UserError
 from nmt.runs.lock import LockedRun
 from nmt.training import averaging, checkpoints, cluster, metrics, schedules, signals, tensorboard
+from nmt.training.loop import Text
 from nmt.training.named_state import named_variables
 from nmt.training.run_folder import RunFolder
 
@@ -57,6 +58,18 @@ class State:
         self.keeper.save(folder, position or epoch)
 
 
+def saved(folder, epochs):
+    """Returns a State that has saved so many epochs; after each, its weight is their number."""
+    state = State(folder)
+    for epoch in range(1, epochs + 1):
+        state.save(epoch, 0, float(epoch))
+    return state
+
+
+def dataset_of(batches):
+    return tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
+
+
 def damage(path, byte=-3):
     """Turns a byte of a file over."""
     content = bytearray(path.read_bytes())
@@ -79,10 +92,7 @@ def test_training_resumes_from_the_newest_checkpoint(tmp_path, capsys):
 
 
 def test_what_a_kill_left_half_written_or_half_removed_goes_with_the_next_save(tmp_path):
-    state = State(tmp_path)
-    for epoch in range(1, 6):
-        state.save(epoch, 0, float(epoch))
-    folder = tmp_path / "checkpoints"
+    state, folder = saved(tmp_path, 5), tmp_path / "checkpoints"
     kept = sorted(f"ckpt-{epoch}{end}" for epoch in (4, 5, 6) for end in (".data", ".index"))
     (folder / "ckpt-2.data-00000-of-00001").write_bytes(b"its index went first")
     (folder / "ckpt-6.data-00000-of-00001.tempstate123").write_bytes(b"half")
@@ -95,9 +105,7 @@ def test_what_a_kill_left_half_written_or_half_removed_goes_with_the_next_save(t
 
 @pytest.mark.parametrize("what", ["data", "index", "missing"])
 def test_a_damaged_checkpoint_is_named_and_the_one_before_it_taken(tmp_path, what, capsys):
-    state = State(tmp_path)
-    for epoch in (1, 2):
-        state.save(epoch, 0, float(epoch))
+    saved(tmp_path, 2)
     (data,) = tmp_path.glob("checkpoints/ckpt-2.data*")
     if what == "missing":
         data.unlink()
@@ -243,9 +251,7 @@ def test_a_checkpoint_is_due_after_so_many_minutes(tmp_path, monkeypatch):
 
 
 def test_so_many_checkpoints_are_kept_and_the_one_just_saved_is_among_them(tmp_path):
-    state = State(tmp_path)
-    for epoch in (1, 2, 3, 4, 5):
-        state.save(epoch, 0, float(epoch))
+    state = saved(tmp_path, 5)
     folder = state.run.checkpoints
     assert [path[-6:] for path in checkpoints.paths(folder)] == ["ckpt-3", "ckpt-4", "ckpt-5"]
     state.save(4, 7, 4.5)  # as after going back from a damaged one
@@ -280,19 +286,17 @@ def test_a_loss_that_is_no_number_stops_the_training_and_names_the_step():
     table.assign(tf.tensor_scatter_nd_update(table, [[19]], [[np.nan] * 8]))
     batches = [(tf.where(inp == 19, 18, inp), tar) for inp, tar in random_batches(9)]
     batches[6] = (tf.where(batches[6][0] > 3, 19, batches[6][0]), batches[6][1])
-    data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
     with pytest.raises(UserError, match="Epoch 1, batch 7: the loss is NaN or infinite"):
-        training.epochs.train_epoch(data, 9, "Epoch 1")
+        training.epochs.train_epoch(dataset_of(batches), 9, "Epoch 1")
 
 
 def test_weights_that_the_last_step_makes_nan_stop_the_training_before_it_is_saved(monkeypatch):
     """The loss, which comes before the step, is finite."""
     monkeypatch.setattr(schedules, "learning_rate", lambda *_: np.nan)
     training, batches = tiny_training(schedule="constant"), random_batches(1)
-    data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
     assert np.isfinite(training.validator.validate_batch(*batches[0]).numpy()).all()
     with pytest.raises(UserError, match="Epoch 1, batch 1: the loss is NaN or infinite"):
-        training.epochs.train_epoch(data, 1, "Epoch 1")
+        training.epochs.train_epoch(dataset_of(batches), 1, "Epoch 1")
 
 
 def make_older(events):
@@ -345,11 +349,12 @@ def test_the_best_epoch_is_kept_where_its_metrics_are_lost(tmp_path, monkeypatch
     keeper.save(run.best, 1)
     training.epochs.epoch.assign(2)
     keeper.save(run.checkpoints, 2)
-    training.epochs.recover_best(keeper, None, None, checkpoints.paths(run.checkpoints)[-1])
+    text = Text(None, None, None)
+    training.epochs.recover_best(keeper, text, checkpoints.paths(run.checkpoints)[-1])
     assert int(training.epochs.epoch) == 2  # where it resumes
     for epoch in (2, 3):
         training.epochs.epoch.assign(epoch)
-        training.epochs.history.append(training.epochs.metrics_of_epoch(None, None))
+        training.epochs.history.append(training.epochs.metrics_of_epoch(text))
     assert training.epochs.best_epoch == 1
     assert [training.epochs.history[0][name] for name in ("loss", "val_loss")] == [2.0, 1.0]
     assert json.loads((tmp_path / "history.json").read_text()) == training.epochs.history[:1]
@@ -365,8 +370,7 @@ def test_a_signal_after_the_last_save_ends_the_run_too(tmp_path):
 
 
 def test_an_epoch_of_which_every_batch_was_learned_from_ends(tmp_path):
-    training, batches = tiny_training(), random_batches(6)
-    data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
+    training, data = tiny_training(), dataset_of(random_batches(6))
     training.epochs.train_epoch(data, 6, "")
     before = training.epochs.sums_so_far.numpy()
     assert int(training.epochs.position) == 6
@@ -437,9 +441,7 @@ def test_what_a_kill_left_goes_at_the_next_start(tmp_path):
 
 
 def test_a_damaged_older_checkpoint_is_no_reason_to_say_anything(tmp_path, capsys):
-    state = State(tmp_path)
-    for epoch in (1, 2, 3):
-        state.save(epoch, 0, float(epoch))
+    state = saved(tmp_path, 3)
     damage(*tmp_path.glob("checkpoints/ckpt-2.index"))
     assert State(tmp_path).keeper.restore_newest().endswith("ckpt-3")
     assert not capsys.readouterr().err
@@ -469,9 +471,7 @@ def test_few_batches_wait_in_memory_for_the_threads_that_compute_them():
 
 
 def test_averaging_leaves_a_damaged_checkpoint_out_and_says_so(tmp_path, capsys):
-    state = State(tmp_path)
-    for epoch in (1, 2, 3):
-        state.save(epoch, 0, float(epoch))
+    state = saved(tmp_path, 3)
     state.keeper.save(state.run.best, 1)
     for name in ("ckpt-2.index", "best/ckpt-1.index"):
         damage(tmp_path / "checkpoints" / name)
