@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from helpers import as_dataset, networks_of, randomized, sentences
+from helpers import as_dataset, network_for, networks_of, sentences
 
 from nmt import UserError
 from nmt.corpus.vocabulary import train_tokenizer
@@ -62,13 +62,7 @@ def tokenizer():
 
 def weights_in(folder, tokenizer, end):
     """Returns the Weights of a network whose logits have a bias for END."""
-    size = tokenizer.vocab_size
-    transformer = Transformer(2, 16, 2, 32, size, size)
-    transformer.build(((None, None), (None, None)))
-    randomized(transformer)
-    kernel, bias = transformer.final_layer.get_weights()
-    bias[END] += end
-    transformer.final_layer.set_weights([kernel, bias])
+    transformer = network_for(tokenizer, end, num_layers=2)
     ctranslate2_model.save(folder / "engine", transformer, tokenizer)
     return Weights(transformer, tokenizer, folder / "engine")
 

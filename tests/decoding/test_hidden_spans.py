@@ -5,7 +5,7 @@ import time
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import as_dataset, make_translator, randomized, searcher_of, sentences
+from helpers import as_dataset, make_translator, network_for, searcher_of, sentences
 
 from nmt import UserError, messages
 from nmt.corpus.vocabulary import train_tokenizer
@@ -13,7 +13,6 @@ from nmt.decoding import hidden_spans, searcher
 from nmt.decoding.hypotheses import Hypotheses
 from nmt.decoding.search_options import Sampling
 from nmt.decoding.sentence import SpanLink
-from nmt.network.variants import Variant, network_of
 from nmt.text.differences import difference
 from nmt.text.protected import DEFAULT, restore
 from nmt.text.tokenizer import Tokenizer
@@ -99,7 +98,6 @@ def test_long_texts_take_no_long_time():
 
 # ---- Any run ----
 
-SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=32, rate=0.0)
 LINES = [
     "um {name} dois 4711.",
     "<b>três</b> http://a.b/c %s, me@a.org %s",
@@ -111,26 +109,25 @@ LINES = [
 
 
 @pytest.fixture(scope="module")
-def tokenizer():
-    return Tokenizer(train_tokenizer(as_dataset(sentences(200)), 320))
+def network(tokenizer):
+    return network_for(tokenizer)
 
 
-def random_model(tokenizer):
-    size = tokenizer.vocab_size
-    transformer = network_of(Variant(), **SIZES, input_vocab_size=size, target_vocab_size=size)
-    transformer.build(((None, None), (None, None)))
-    randomized(transformer)
-    kernel, bias = transformer.final_layer.get_weights()
-    bias[END] += 3
-    transformer.final_layer.set_weights([kernel, bias])
-    return transformer
+@pytest.fixture(scope="module")
+def translate(network, tokenizer):
+    return make_translator(network, tokenizer)
+
+
+@pytest.fixture(scope="module")
+def speller(network, tokenizer):
+    """Translates for a run that writes numbers as words."""
+    return make_translator(network, Tokenizer(tokenizer.model, spells_numbers=True))
 
 
 @pytest.mark.parametrize("way", ["greedy", "beam", "sampling", "prefix"])
-def test_any_run_keeps_what_must_not_change(tokenizer, way):
+def test_any_run_keeps_what_must_not_change(network, tokenizer, way):
     options = dict(beam=dict(beam=3, n_best=3), sampling=dict(sampling=Sampling(), n_best=2))
-    transformer = random_model(tokenizer)
-    translate = make_translator(transformer, tokenizer, language="pt", **options.get(way, {}))
+    translate = make_translator(network, tokenizer, language="pt", **options.get(way, {}))
     prefixes = ["um {name}" if way == "prefix" else "", *[""] * 5]
     results = translate.hypotheses(LINES, prefixes=prefixes)
     for line, prefix, translations in zip(LINES, prefixes, results, strict=True):
@@ -139,8 +136,8 @@ def test_any_run_keeps_what_must_not_change(tokenizer, way):
             assert translation.text.startswith(prefix)
 
 
-def test_without_protection_nothing_is_put_in_and_private_use_means_nothing(tokenizer):
-    translate = make_translator(random_model(tokenizer), tokenizer, protect=False)
+def test_without_protection_nothing_is_put_in_and_private_use_means_nothing(network, tokenizer):
+    translate = make_translator(network, tokenizer, protect=False)
     assert "{name}" not in next(translate(["um {name} dois"]))
     assert next(translate(["um \U000f0000 dois"]))
 
@@ -148,7 +145,7 @@ def test_without_protection_nothing_is_put_in_and_private_use_means_nothing(toke
 def test_of_a_text_of_language_tag_and_spans_nothing_is_translated():
     model = train_tokenizer(as_dataset(sentences(200)), 320, symbols="<2de>")
     tokenizer = Tokenizer(model)
-    translate = make_translator(random_model(tokenizer), tokenizer, symbols=("<2de>",))
+    translate = make_translator(network_for(tokenizer), tokenizer, symbols=("<2de>",))
     assert [*translate(["<2de> {name}", "<2de> {a} ({b})!"])] == ["{name}", "{a} ({b})!"]
 
 
@@ -162,41 +159,37 @@ def test_of_a_text_of_language_tag_and_spans_nothing_is_translated():
     ],
 )
 def test_what_is_not_translated_follows_the_beginning_that_the_user_wants(
-    tokenizer, source, prefix, expected
+    translate, source, prefix, expected
 ):
-    translate = make_translator(random_model(tokenizer), tokenizer)
     ((translation,),) = translate.hypotheses([source], prefixes=[prefix])
     assert translation.text == expected
 
 
-def test_what_a_pattern_names_is_in_the_translation(tokenizer):
-    translate = make_translator(random_model(tokenizer), tokenizer, patterns=("tr.s",))
+def test_what_a_pattern_names_is_in_the_translation(network, tokenizer):
+    translate = make_translator(network, tokenizer, patterns=("tr.s",))
     assert "três" in next(translate(["um três dois"]))
 
 
-def test_a_pattern_contradicts_no_protection(tokenizer):
+def test_a_pattern_contradicts_no_protection(network, tokenizer):
     with pytest.raises(UserError, match="contradict protect=False"):
-        make_translator(random_model(tokenizer), tokenizer, patterns=("x",), protect=False)
+        make_translator(network, tokenizer, patterns=("x",), protect=False)
 
 
-def test_what_cannot_be_repaired_is_reported(tokenizer, capsys, monkeypatch):
+def test_what_cannot_be_repaired_is_reported(network, tokenizer, capsys, monkeypatch):
     messages.show()
-    translate = make_translator(random_model(tokenizer), tokenizer, plain=True, protect=False)
+    translate = make_translator(network, tokenizer, plain=True, protect=False)
     monkeypatch.setattr(searcher, "greedy_translate", lambda *_: tf.constant([[START, 300, END]]))
     list(translate(["4711"]))
     assert "1 of 1 line: other numbers" in capsys.readouterr().err
 
 
-def test_the_words_around_a_span_are_translated_as_without_it(tokenizer):
-    translate = make_translator(random_model(tokenizer), tokenizer)
+def test_the_words_around_a_span_are_translated_as_without_it(translate):
     with_span, without = translate(["um dois {name}", "um dois"])
     assert with_span.replace("{name}", "").split() == without.split()
 
 
-def test_lines_that_the_network_reads_alike_have_samples_of_their_own(tokenizer):
-    translate = make_translator(
-        random_model(tokenizer), tokenizer, sampling=Sampling(temperature=9.0)
-    )
+def test_lines_that_the_network_reads_alike_have_samples_of_their_own(network, tokenizer):
+    translate = make_translator(network, tokenizer, sampling=Sampling(temperature=9.0))
     lines = [f"um {{x{number}}} dois" for number in range(6)]
     samples = [text.replace(f"{{x{number}}}", "") for number, text in enumerate(translate(lines))]
     assert len(set(samples)) > 1
@@ -237,33 +230,29 @@ def writes(monkeypatch):
         ("um {x} www.a.org", ["one"], "one {x} www.a.org"),
     ],
 )
-def test_numbers_keep_their_digits(tokenizer, writes, source, written, expected):
-    translate = make_translator(random_model(tokenizer), tokenizer)
+def test_numbers_keep_their_digits(translate, writes, source, written, expected):
     writes(translate, *written)
     assert next(translate([source])) == expected
 
 
-def test_the_beginning_that_the_user_wants_keeps_its_number(tokenizer, writes):
-    translate = make_translator(random_model(tokenizer), tokenizer)
+def test_the_beginning_that_the_user_wants_keeps_its_number(translate, writes):
     writes(translate, "one 5 two")
     (results,) = translate.hypotheses(["um 4711 dois"], prefixes=["one 5"])
     assert results[0].text == "one 5 two"
 
 
-def test_tokens_of_a_text_that_is_not_translated_are_none(tokenizer):
-    translate = make_translator(random_model(tokenizer), tokenizer, token_scores=True)
+def test_tokens_of_a_text_that_is_not_translated_are_none(network, tokenizer):
+    translate = make_translator(network, tokenizer, token_scores=True)
     ((translation,),) = translate.hypotheses(["4711"])
     assert (translation.text, translation.tokens) == ("4711", [])
 
 
-def test_a_run_that_writes_numbers_as_words_may_do_so(tokenizer, writes):
-    tokenizer = Tokenizer(tokenizer.model, spells_numbers=True)
-    translate = make_translator(random_model(tokenizer), tokenizer)
-    writes(translate, "two dogs", "dogs", "15,000 dogs", "the 1970s", "dogs", "dogs again")
-    assert [*translate(["2 um"])] == ["two dogs"]
-    assert [*translate(["15 mil um"])] == ["15,000 dogs"]
-    assert [*translate(["os anos 70"])] == ["the 1970s"]
-    assert "1987" in next(translate(["um 1987"]))
+def test_a_run_that_writes_numbers_as_words_may_do_so(speller, writes):
+    writes(speller, "two dogs", "dogs", "15,000 dogs", "the 1970s", "dogs", "dogs again")
+    assert [*speller(["2 um"])] == ["two dogs"]
+    assert [*speller(["15 mil um"])] == ["15,000 dogs"]
+    assert [*speller(["os anos 70"])] == ["the 1970s"]
+    assert "1987" in next(speller(["um 1987"]))
 
 
 @pytest.mark.parametrize(
@@ -275,17 +264,14 @@ def test_a_run_that_writes_numbers_as_words_may_do_so(tokenizer, writes):
     ],
 )
 def test_a_number_without_digits_and_without_a_word_is_put_in(
-    tokenizer, writes, source, written, expected
+    speller, writes, source, written, expected
 ):
-    tokenizer = Tokenizer(tokenizer.model, spells_numbers=True)
-    translate = make_translator(random_model(tokenizer), tokenizer)
-    writes(translate, *written)
-    translation = next(translate([source]))
-    assert sorted(translation.split()) == sorted(expected.split())
+    writes(speller, *written)
+    assert sorted(next(speller([source])).split()) == sorted(expected.split())
 
 
-def test_a_beams_candidates_stay_in_the_order_of_the_search(tokenizer):
-    translate = make_translator(random_model(tokenizer), tokenizer, beam=4, n_best=4)
+def test_a_beams_candidates_stay_in_the_order_of_the_search(network, tokenizer):
+    translate = make_translator(network, tokenizer, beam=4, n_best=4)
     for translations in translate.hypotheses(["um {x} dois 4711"]):
         scores = [translation.log_probability for translation in translations]
         bare = next(translate.hypotheses(["um dois"]))

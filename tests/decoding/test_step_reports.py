@@ -1,25 +1,17 @@
 """What must hold of a search that reports each step: it finds what it finds without reports."""
 
 import pytest
-from helpers import make_translator, randomized, sentences
+from helpers import make_translator, network_for, sentences
 
 from nmt import UserError
 from nmt.decoding.engines.engine import Request
 from nmt.decoding.search_options import Repetition, Sampling
-from transformer_model import END, START, Transformer
+from transformer_model import END, START
 
 
 @pytest.fixture(scope="module")
 def transformer(tokenizer):
-    """A network of random weights, which ends its translations early."""
-    size = tokenizer.vocab_size
-    network = Transformer(1, 16, 2, 32, size, size)
-    network.build(((None, None), (None, None)))
-    randomized(network)
-    kernel, bias = network.final_layer.get_weights()
-    bias[END] += 3
-    network.final_layer.set_weights([kernel, bias])
-    return network
+    return network_for(tokenizer)
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,16 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import as_dataset, make_translator, randomized, run_process, searcher_of, sentences
+from helpers import (
+    as_dataset,
+    make_translator,
+    network_for,
+    run_process,
+    searcher_of,
+    sentences,
+)
 
 import run_demo
-import transformer_model as tm
 from nmt import UserError
 from nmt.decoding import (
     batch_sizes,
@@ -26,7 +32,6 @@ from nmt.decoding.attention import KINDS
 from nmt.decoding.search_options import Repetition, Sampling, SearchOptions
 from nmt.decoding.sentence import Translation
 from nmt.exports.saved_model import SavedTranslator
-from nmt.network.variants import TransformerVariant
 from nmt.text import spelling
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -61,7 +66,6 @@ for length in (*range(8, 129, 8), 256):
     tested.search([[tm.START] * length])
 print(resident() - before)  # MiB
 """
-SIZES = dict(num_layers=1, d_model=16, num_heads=2, dff=32, rate=0.0)
 SOURCES = [source for source, _ in sentences(30)]
 HOSTILE = [
     "",
@@ -82,14 +86,7 @@ HOSTILE = [
 def model(finished):  # trained before: a training run drops the tokenizers that exist
     """A small Transformer of random weights that ends its translations, and a tokenizer."""
     tokenizer = run_demo.Tokenizer(run_demo.train_tokenizer(as_dataset(sentences(200)), 320))
-    size = tokenizer.vocab_size
-    transformer = tm.Transformer(**SIZES, input_vocab_size=size, target_vocab_size=size)
-    transformer.build(((None, None), (None, None)))
-    randomized(transformer)
-    kernel, bias = transformer.final_layer.get_weights()
-    bias[tm.END] += 3
-    transformer.final_layer.set_weights([kernel, bias])
-    return transformer, tokenizer
+    return network_for(tokenizer), tokenizer
 
 
 @pytest.fixture(scope="module")
@@ -289,9 +286,7 @@ def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, m
 
 def test_an_ensemble_scores_pairs_by_the_means_of_probabilities(model, silent):
     transformer, tokenizer = model
-    other = tm.Transformer(**transformer.config)
-    other.build(((None, None), (None, None)))
-    randomized(other, 9)
+    other = network_for(tokenizer, seed=9)
     (pair_score,) = make_translator(*model, ensemble=(other,)).score([("um dois.", "one two.")])
     inp, tar = (tf.constant(tokenizer.encode([side])) for side in ("um dois.", "one two."))
     each = [tf.nn.softmax(one((inp, tar[:, :-1]))[0])[0].numpy() for one in (transformer, other)]
@@ -331,10 +326,8 @@ def test_attention_is_that_of_one_pass_over_the_translation(model, alone, silent
 
 
 def test_attention_is_of_the_layers_that_encoder_and_decoder_have(tokenizer):
-    size = tokenizer.vocab_size
-    network = TransformerVariant(3, 8, 2, 16, size, size, decoder_layers=1)
-    network.build(((None, None), (None, None)))
-    translate = make_translator(randomized(network), tokenizer)
+    network = network_for(tokenizer, num_layers=3, decoder_layers=1)
+    translate = make_translator(network, tokenizer)
     seen = translate.attend("um dois.")
     assert [seen.layers(kind) for kind in KINDS] == [3, 1, 1]
     for kind, name in (("encoder", "encoder_layer3"), ("cross", "decoder_layer1_block2")):
@@ -397,8 +390,7 @@ def test_long_prefixes_make_batches_small(finished, monkeypatch):
 
 
 def test_a_search_on_a_gpu_has_larger_batches(tokenizer, monkeypatch):
-    network = tm.Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size)
-    network.build(((None, None), (None, None)))
+    network = network_for(tokenizer)
     rows, length = [], len(tokenizer.encode(["um."])[0])
 
     def search(sources, *_):
@@ -422,8 +414,7 @@ def test_no_more_of_a_long_line_is_tokenized_than_counts(tokenizer):
 
 
 def test_wrong_values_from_python_are_one_line(tokenizer):
-    network = tm.Transformer(1, 8, 2, 16, tokenizer.vocab_size, tokenizer.vocab_size)
-    network.build(((None, None), (None, None)))
+    network = network_for(tokenizer)
     for options in (dict(n_best=2.0, beam=4), dict(beam="4"), dict(rows=1.5), dict(workers=2.5)):
         with pytest.raises(UserError, match="must be a whole number"):
             make_translator(network, tokenizer, **options)
