@@ -23,7 +23,16 @@ from nmt.training.run_folder import RunFolder
 SIZES = dict(num_layers=3, d_model=8, num_heads=2, dff=16, input_vocab_size=30)
 ROW = dict(epoch=1, loss=1.0, val_loss=2.0, accuracy=0.1, val_accuracy=0.2, learning_rate=1e-3)
 CURVE = plots.Curve([ROW], tm.CustomSchedule(128, 40), 500)
+PATH = Path("x.png")  # of figures that are not saved
 STARTS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The figures that are drawn, and not saved."""
+    figures = []
+    monkeypatch.setattr(plots, "save", lambda figure, path: figures.append(figure))
+    return figures
 
 
 def test_words_are_shown_as_words_and_what_continues_them_is_marked():
@@ -31,11 +40,9 @@ def test_words_are_shown_as_words_and_what_continues_them_is_marked():
     assert labels(tokens) == ["<s>", "liv", "·ro", "␣", "novo", ".", "<0x0A>", "</s>"]
 
 
-def test_a_side_of_more_tokens_than_are_readable_says_what_is_left_out(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+def test_a_side_of_more_tokens_than_are_readable_says_what_is_left_out(drawn):
     keys, queries = ["▁a"] * 75, ["▁b"] * 61
-    plots.attention(tmp_path / "x.png", np.full((2, 61, 75), 1 / 75), "12", keys, queries, "T")
+    plots.attention(PATH, np.full((2, 61, 75), 1 / 75), "12", keys, queries, "T")
     title = drawn[0].get_suptitle()
     assert title == "T; across: the first 60 of 75 tokens; down: the first 60 of 61 tokens"
     images = [axes.images[0] for axes in drawn[0].axes if axes.images]
@@ -43,15 +50,11 @@ def test_a_side_of_more_tokens_than_are_readable_says_what_is_left_out(monkeypat
     assert {image.get_clim() for image in images} == {(0, 0.02)}  # one scale
 
 
-def test_weights_have_one_linear_scale_which_a_single_large_weight_does_not_stretch(
-    monkeypatch, tmp_path
-):
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+def test_weights_have_one_linear_scale_which_a_single_large_weight_does_not_stretch(drawn):
     heads = np.full((2, 10, 10), 0.07)
     heads[1, 0, 0] = 0.9
-    plots.attention(tmp_path / "x.png", heads, "12", ["▁a"] * 10, ["▁b"] * 10, "T")
-    plots.attention(tmp_path / "x.png", heads[:1], "1", ["▁a"] * 10, ["▁b"] * 10, "T")
+    plots.attention(PATH, heads, "12", ["▁a"] * 10, ["▁b"] * 10, "T")
+    plots.attention(PATH, heads[:1], "1", ["▁a"] * 10, ["▁b"] * 10, "T")
     (first, second, bar), (alone, bar_alone) = (figure.axes for figure in drawn)
     for axes in (first, second, alone):
         shades = axes.images[0].norm([0.0, 0.0175, 0.035, 0.07, 0.9])
@@ -63,12 +66,10 @@ def test_weights_have_one_linear_scale_which_a_single_large_weight_does_not_stre
     assert plots.color_limit(heads) == 0.9
 
 
-def test_the_first_position_and_the_first_query_are_at_the_top(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
-    plots.positional_encoding(tmp_path / "x.png", 5, 4)
-    plots.masks(tmp_path / "x.png", ["▁a"], ["<s>"], ["▁b"])
-    plots.attention(tmp_path / "x.png", np.ones((1, 2, 1)), "1", ["▁a"], ["<s>", "▁b"], "T")
+def test_the_first_position_and_the_first_query_are_at_the_top(drawn):
+    plots.positional_encoding(PATH, 5, 4)
+    plots.masks(PATH, ["▁a"], ["<s>"], ["▁b"])
+    plots.attention(PATH, np.ones((1, 2, 1)), "1", ["▁a"], ["<s>", "▁b"], "T")
     panels = [*drawn[0].axes[:2], *drawn[1].axes, drawn[2].axes[0]]
     assert all(axes.yaxis_inverted() for axes in panels)
 
@@ -85,14 +86,12 @@ def test_blue_is_positive_orange_negative_and_gray_masked_as_in_the_explorer():
     assert red == green == blue
 
 
-def test_heads_are_labelled_by_the_token_read_and_the_one_predicted(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+def test_heads_are_labelled_by_the_token_read_and_the_one_predicted(drawn):
     names = {"encoder_layer1": 2, "decoder_layer1_block1": 1, "decoder_layer1_block2": 1}
     sizes = {name: np.ones((3, queries, 2)) for name, queries in names.items()}
     seen = Attention(["<s>", "▁a"], ["<s>", "▁b"], sizes)
     for kind, choices in (("cross", {}), ("decoder", {"head": 2}), ("encoder", {"mean": True})):
-        plots.attention_of(tmp_path / "x.png", seen, kind, **choices)
+        plots.attention_of(PATH, seen, kind, **choices)
     rows = [[text.get_text() for text in f.axes[0].get_yticklabels()] for f in drawn]
     assert rows == [["<s> → b"], ["<s> → b"], ["<s>", "a"]]
     titles = [[axes.get_title() for axes in figure.axes[:-1]] for figure in drawn]
@@ -113,12 +112,10 @@ def test_every_text_of_a_picture_is_in_the_table_with_the_same_gaps():
         assert sorted(re.findall(r"{\w+", english)) == sorted(re.findall(r"{\w+", chinese)), english
 
 
-def test_pictures_are_drawn_in_chinese(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+def test_pictures_are_drawn_in_chinese(drawn):
     say = texts.in_language("zh")
-    plots.lengths(tmp_path / "x.png", [0, 0, 3, 1], 0, [2, 3], say)
-    plots.masks(tmp_path / "x.png", ["▁a"], ["<s>"], predicted=["▁b"], say=say)
+    plots.lengths(PATH, [0, 0, 3, 1], 0, [2, 3], say)
+    plots.masks(PATH, ["▁a"], ["<s>"], predicted=["▁b"], say=say)
     assert drawn[0].axes[0].get_xlabel() == "较长一侧的词元数，含 START 与 END"
     assert drawn[1].axes[0].get_title() == "编码器自注意力：填充掩码"
 
@@ -127,11 +124,10 @@ def test_spaces_and_line_breaks_need_no_font():
     assert figures.use_fonts_for("a b\n c\u3000") == ""
 
 
-def test_chinese_texts_need_a_font_that_has_them(monkeypatch, tmp_path, capsys):
+def test_chinese_texts_need_a_font_that_has_them(monkeypatch, tmp_path, capsys, refusal_of):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(figures, "use_fonts_for", lambda *_: "位")
-    assert call("plot", "scaling", "--lang", "zh") == 2
-    assert "apt install fonts-noto-cjk" in capsys.readouterr().err
+    assert "apt install fonts-noto-cjk" in refusal_of("plot", "scaling", "--lang", "zh")
     assert not [*tmp_path.rglob("*.png")]
     monkeypatch.setattr(figures, "use_fonts_for", lambda *_: "")
     monkeypatch.setattr(plots, "scaling", lambda path, say: path)
@@ -139,10 +135,8 @@ def test_chinese_texts_need_a_font_that_has_them(monkeypatch, tmp_path, capsys):
     assert capsys.readouterr().out.strip() == "plots/scaling-zh.png"
 
 
-def test_rows_of_the_decoder_name_the_token_read_and_the_one_predicted(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
-    plots.masks(tmp_path / "x.png", ["▁a"], ["<s>", "▁g"], predicted=["▁g", "reet"])
+def test_rows_of_the_decoder_name_the_token_read_and_the_one_predicted(drawn):
+    plots.masks(PATH, ["▁a"], ["<s>", "▁g"], predicted=["▁g", "reet"])
     for axes in drawn[0].axes[1:]:
         rows = [label.get_text() for label in axes.get_yticklabels()]
         assert rows == ["<s> → g", "g → ·reet", "<pad>", "<pad>"]
@@ -153,23 +147,17 @@ def test_continued_words_are_explained_only_where_there_is_one():
     assert figures.explained(["word", "·s"]).startswith("· before a token")
 
 
-def test_the_curves_mention_dropout_only_where_there_is_some(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
-    plots.curves(tmp_path / "x.png", {"one": CURVE})
-    plots.curves(tmp_path / "x.png", {"one": CURVE}, dropout=True, label_smoothing=True)
+def test_the_curves_mention_dropout_only_where_there_is_some(drawn):
+    plots.curves(PATH, {"one": CURVE})
+    plots.curves(PATH, {"one": CURVE}, dropout=True, label_smoothing=True)
     plain, noisy = (figure.get_supxlabel() for figure in drawn)
     assert "dropout" not in plain
     assert noisy.endswith("computed with dropout and label smoothing")
 
 
-def test_the_learning_rate_of_a_run_is_drawn_by_step_so_that_the_warm_up_is_seen(
-    monkeypatch, tmp_path
-):
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
-    plots.curves(tmp_path / "x.png", {"one": CURVE})
-    plots.curves(tmp_path / "x.png", {"one": CURVE, "two": CURVE})
+def test_the_learning_rate_of_a_run_is_drawn_by_step_so_that_the_warm_up_is_seen(drawn):
+    plots.curves(PATH, {"one": CURVE})
+    plots.curves(PATH, {"one": CURVE, "two": CURVE})
     axes = drawn[0].axes[2]
     line, ends = axes.lines
     step, rate = line.get_data()
@@ -178,19 +166,15 @@ def test_the_learning_rate_of_a_run_is_drawn_by_step_so_that_the_warm_up_is_seen
     assert step[-1] == 500  # as far as it is trained
     assert ends.get_xydata().tolist() == [[500, 1e-3]]
     assert (axes.get_title(), axes.get_xlabel()) == ("Learning rate by step", "Step")
-    plots.curves(tmp_path / "x.png", {"one": CURVE._replace(history=[])})  # in the first epoch
+    plots.curves(PATH, {"one": CURVE._replace(history=[])})  # in the first epoch
     labels = [[t.get_text() for t in f.axes[2].get_legend().get_texts()] for f in drawn[:2]]
     recorded = "at the end of each epoch"
     assert labels == [["schedule", recorded], ["one", "two", recorded]]
 
 
-def test_equal_peaks_of_the_learning_rate_are_marked_once_and_the_scale_is_named(
-    monkeypatch, tmp_path
-):
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+def test_equal_peaks_of_the_learning_rate_are_marked_once_and_the_scale_is_named(drawn):
     rates = tm.CustomSchedule(128, 400)
-    plots.schedule(tmp_path / "x.png", {"one": rates, "two": rates}, 1000, scale=1.5)
+    plots.schedule(PATH, {"one": rates, "two": rates}, 1000, scale=1.5)
     axes = drawn[0].axes[0]
     assert len(axes.lines) == 3
     assert "all reach" in axes.lines[2].get_label()
@@ -200,18 +184,15 @@ def test_equal_peaks_of_the_learning_rate_are_marked_once_and_the_scale_is_named
 @pytest.mark.parametrize(
     ("what", "suffix"), [("positional-encoding", ".png"), ("schedule", ".svg"), ("scaling", ".pdf")]
 )
-def test_some_pictures_need_no_run(what, suffix, tmp_path, monkeypatch, capsys):
+def test_some_pictures_need_no_run(what, suffix, tmp_path, monkeypatch, refusal_of):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / f"mine{suffix}"
     assert call("plot", what, "--to", path) == 0
     assert path.read_bytes().startswith(STARTS[suffix])
-    assert call("plot", what, "--to", path) == 2
-    assert f"{path}: exists already" in capsys.readouterr().err
+    assert f"{path}: exists already" in refusal_of("plot", what, "--to", path)
 
 
-def test_a_search_is_drawn_by_the_value_of_each_flag(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
+def test_a_search_is_drawn_by_the_value_of_each_flag(drawn, tmp_path):
     table = tmp_path / "ranking.tsv"
     rows = ["rank\tloss\tepochs\txla\trun", "1\t2.5\t100\toff\ta", "2\t3.5\t2\ton\tb"]
     table.write_text("\n".join(rows) + "\n")
@@ -231,13 +212,11 @@ def test_a_search_is_drawn_by_the_value_of_each_flag(monkeypatch, tmp_path):
         ("rank\tloss\tepochs\trun\n1\tx\t2\ta\n", ":2: is no row of a ranking"),
     ],
 )
-def test_what_is_no_ranking_is_not_drawn(content, message, tmp_path, capsys):
+def test_what_is_no_ranking_is_not_drawn(tmp_path, content, message, refusal_of):
     (tmp_path / "a.tsv").write_text(content)
     path = tmp_path / "a.png"
-    assert call("plot", "sweep", "--ranking", tmp_path / "a.tsv", "--to", path) == 2
-    assert message in capsys.readouterr().err
-    assert call("plot", "sweep", "--to", path) == 2
-    assert "--ranking FILE" in capsys.readouterr().err
+    assert message in refusal_of("plot", "sweep", "--ranking", tmp_path / "a.tsv", "--to", path)
+    assert "--ranking FILE" in refusal_of("plot", "sweep", "--to", path)
     assert not path.exists()
 
 
@@ -276,21 +255,18 @@ def test_a_map_of_too_many_positions_and_dimensions_is_refused(tmp_path, monkeyp
     assert call("plot", "positional-encoding", "--positions", 10_000, "--depth", 1000) == 0
 
 
-def test_a_full_disk_leaves_no_half_picture(tmp_path, monkeypatch, capsys):
+def test_a_full_disk_leaves_no_half_picture(tmp_path, monkeypatch, refusal_of):
     def full(*_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
     monkeypatch.chdir(tmp_path)
-    assert call("plot", "scaling") == 2
-    assert "plots/scaling.png: No space left on device" in capsys.readouterr().err
+    assert "plots/scaling.png: No space left on device" in refusal_of("plot", "scaling")
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
 
 
-def test_masks_are_those_of_the_network_and_say_what_is_left_out(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
-    plots.masks(tmp_path / "x.png", ["▁a"] * 3, *[["▁b"] * 61] * 2)
+def test_masks_are_those_of_the_network_and_say_what_is_left_out(drawn):
+    plots.masks(PATH, ["▁a"] * 3, *[["▁b"] * 61] * 2)
     mask = drawn[0].axes[1].images[0].get_array()
     assert mask.shape == (62, 62)
     assert mask[:, 60:].all()  # padding
@@ -358,11 +334,9 @@ def test_the_parameters_of_all_blocks_are_those_of_the_network(pre_norm, tied, d
     assert (norm < attention) is pre_norm
 
 
-def test_training_and_validation_have_two_hues_and_several_runs_one_each(monkeypatch, tmp_path):
-    drawn = []
-    monkeypatch.setattr(plots, "save", lambda figure, path: drawn.append(figure))
-    plots.curves(tmp_path / "x.png", {"one": CURVE})
-    plots.curves(tmp_path / "x.png", {"one": CURVE, "two": CURVE})
+def test_training_and_validation_have_two_hues_and_several_runs_one_each(drawn):
+    plots.curves(PATH, {"one": CURVE})
+    plots.curves(PATH, {"one": CURVE, "two": CURVE})
     alone, both = ([line.get_color() for line in figure.axes[0].lines] for figure in drawn)
     assert alone == ["C0", "C1"]
     assert both == ["C0", "C0", "C1", "C1"]
