@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from helpers import as_dataset, call, check_contrasts, sentences
+from selenium.webdriver import ActionChains, Keys
+from selenium.webdriver.support.select import Select
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 import run_demo
@@ -248,8 +250,6 @@ class Page:
         self.ask("document.getElementById(arguments[0]).click()", name)
 
     def choose(self, name, value):
-        from selenium.webdriver.support.select import Select
-
         Select(self.at(name)).select_by_value(value)
 
     def texts(self, selector):
@@ -266,8 +266,6 @@ class Page:
         self.ask("for (const one of document.querySelectorAll('details')) one.open = true;")
 
     def press(self, key):
-        from selenium.webdriver import ActionChains
-
         self.settle()
         ActionChains(self.driver).send_keys(key).perform()
 
@@ -390,8 +388,7 @@ CONFIGURATIONS = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("changes", CONFIGURATIONS, ids=str)
-def test_logits_and_weights_are_those_of_the_program(browser, run, changes):
-    tokenizer, _ = run
+def test_logits_and_weights_are_those_of_the_program(browser, tokenizer, changes):
     network = random_network(tokenizer.vocab_size, **changes)
     browser.open(network, tokenizer)
     source = tokenizer.encode(["um dois três."])[0]
@@ -740,8 +737,7 @@ def test_sampling_draws_what_numpy_draws(small_page):
 
 
 @pytest.mark.slow
-def test_a_calculation_by_hand_is_that_of_the_network(browser, run):
-    tokenizer, _ = run
+def test_a_calculation_by_hand_is_that_of_the_network(browser, tokenizer):
     network = random_network(tokenizer.vocab_size)
     browser.open(network, tokenizer, "um dois três.")
     text = browser.at("hand").text
@@ -816,10 +812,7 @@ def block_shapes(pre_norm, source, target, vocab_size):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("pre_norm", [True, False])
-def test_each_block_of_the_map_shows_its_tensors_by_keyboard(browser, run, pre_norm):
-    from selenium.webdriver import ActionChains, Keys
-
-    tokenizer, _ = run
+def test_each_block_of_the_map_shows_its_tensors_by_keyboard(browser, tokenizer, pre_norm):
     network = random_network(tokenizer.vocab_size, pre_norm=pre_norm)
     browser.open(network, tokenizer, "um dois três.")
     lengths = browser.ask("return [translation.source.length, translation.steps.length]")
@@ -828,7 +821,7 @@ def test_each_block_of_the_map_shows_its_tensors_by_keyboard(browser, run, pre_n
             block = f"#architecture [data-stack='{stack}'][data-number='{number}']"
             browser.ask(f'document.querySelector("{block}").focus()')
             key = Keys.SPACE if number % 2 else Keys.ENTER
-            ActionChains(browser.driver).send_keys(key).perform()
+            browser.press(key)
             titles = browser.texts("#block h3 .shape")
             assert titles == [" × ".join(map(str, shape)) for shape in shapes], block
             assert browser.texts("#architecture [aria-pressed=true]") == browser.texts(block)
@@ -842,8 +835,7 @@ def test_each_block_of_the_map_shows_its_tensors_by_keyboard(browser, run, pre_n
 
 
 @pytest.mark.slow
-def test_a_block_of_attention_leads_to_its_weights(browser, run):
-    tokenizer, _ = run
+def test_a_block_of_attention_leads_to_its_weights(browser, tokenizer):
     browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três.")
     browser.ask("document.querySelector('#architecture [data-stack=\"0\"].attention').click()")
     browser.choose("block-layer", "0")
@@ -860,8 +852,7 @@ def test_a_block_of_attention_leads_to_its_weights(browser, run):
 
 
 @pytest.mark.slow
-def test_layers_to_choose_are_those_of_the_encoder_or_of_the_decoder(browser, run):
-    tokenizer, _ = run
+def test_layers_to_choose_are_those_of_the_encoder_or_of_the_decoder(browser, tokenizer):
     network = random_network(tokenizer.vocab_size, num_layers=3, decoder_layers=1)
     browser.open(network, tokenizer, "um dois três.")
     assert "3 layers in the encoder and 1 in the decoder" in browser.at("about").text
@@ -883,8 +874,7 @@ def test_layers_to_choose_are_those_of_the_encoder_or_of_the_decoder(browser, ru
 
 
 @pytest.mark.slow
-def test_the_network_shows_the_decoder_at_the_chosen_step(browser, run):
-    tokenizer, _ = run
+def test_the_network_shows_the_decoder_at_the_chosen_step(browser, tokenizer):
     browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três.")
     browser.ask("document.querySelectorAll('#target-tokens button')[1].click()")
     boxes = "[...document.querySelectorAll('#block select')]"
@@ -898,20 +888,17 @@ def test_the_network_shows_the_decoder_at_the_chosen_step(browser, run):
 
 
 @pytest.mark.slow
-def test_lines_show_weights_by_mouse_and_by_keyboard(browser, run):
-    from selenium.webdriver import ActionChains, Keys
-
-    tokenizer, _ = run
+def test_lines_show_weights_by_mouse_and_by_keyboard(browser, tokenizer):
     browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois.")
     browser.choose("units", "tokens")
     weights = np.array(browser.ask("return translation.attention('cross', 2)")).mean(axis=0)
     browser.ask("document.querySelector('#queries button').focus()")
-    ActionChains(browser.driver).send_keys(Keys.ARROW_DOWN).perform()
+    browser.press(Keys.ARROW_DOWN)
     np.testing.assert_allclose(list(browser.lines().values()), weights[1], atol=1e-3)
     assert "attends to" in browser.at("description").text
-    ActionChains(browser.driver).send_keys(Keys.ARROW_RIGHT).perform()
+    browser.press(Keys.ARROW_RIGHT)
     np.testing.assert_allclose(list(browser.lines().values()), weights[:, 1], atol=1e-3)
-    ActionChains(browser.driver).send_keys(Keys.ESCAPE).perform()
+    browser.press(Keys.ESCAPE)
     assert len(browser.lines()) == (weights >= 0.02).sum()
     browser.choose("head", "1")
     head = np.array(browser.ask("return translation.attention('cross', 2)"))[1]
@@ -997,8 +984,6 @@ return lit.length > 0 && lit.every(isInside) && spot.top > -20
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [390, 1280])
 def test_the_tour_lights_each_block_with_numbers_of_the_sentence(browser, tokenizer, width):
-    from selenium.webdriver import Keys
-
     browser.resize(width)
     browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois três quatro.")
     for language in range(2):
@@ -1063,8 +1048,6 @@ def check_named_head(browser, head):
 
 @pytest.mark.slow
 def test_the_tour_goes_back_follows_a_new_sentence_and_waits_without_one(browser, tokenizer):
-    from selenium.webdriver import Keys
-
     browser.open(random_network(tokenizer.vocab_size, pre_norm=True), tokenizer, "um dois três.")
     browser.click("what-cross")  # the tour switches all on again
     browser.click("start-tour")
@@ -1229,8 +1212,6 @@ CONTROLS = {"button", "link", "textbox", "combobox", "checkbox", "spinbutton", "
 
 @pytest.mark.slow
 def test_each_control_has_a_name_and_is_reached_and_seen_by_keyboard(browser, tokenizer):
-    from selenium.webdriver import ActionChains, Keys
-
     browser.open(random_network(tokenizer.vocab_size), tokenizer, "um dois.")
     for _ in range(2):  # languages
         browser.settle()  # most controls appear with the translation
@@ -1249,7 +1230,7 @@ def test_each_control_has_a_name_and_is_reached_and_seen_by_keyboard(browser, to
     )
     stops = set()
     for _ in range(number):
-        ActionChains(browser.driver).send_keys(Keys.TAB).perform()
+        browser.press(Keys.TAB)
         stop, outline, top, bottom = browser.driver.execute_script(
             "const one = document.activeElement, { top, bottom } = one.getBoundingClientRect();"
             "return [one, getComputedStyle(one).outlineStyle, top, innerHeight - bottom]"
