@@ -63,11 +63,14 @@ def xliff_2():
     return f'{head}<file id="f"><unit id="u">{segments}</unit></file></xliff>'.encode()
 
 
-def spreadsheet(path, rows):
-    """Writes an .xlsx. Returns its path."""
+def workbook(path, **sheets):
+    """Writes an .xlsx of sheets, each a list of rows. Returns its path."""
     book = openpyxl.Workbook()
-    for row in rows:
-        book.active.append(row)
+    book.remove(book.active)
+    for title, rows in sheets.items():
+        sheet = book.create_sheet(title)
+        for row in rows:
+            sheet.append(row)
     book.save(path)
     return path
 
@@ -78,12 +81,9 @@ def write(path, content):
 
 
 @pytest.fixture(autouse=True)
-def _nothing_was_said_before():
+def _nothing_was_said_before(caplog):
     messages.log_once.cache_clear()
-
-
-def listed(dataset):
-    return list(dataset)
+    caplog.set_level("INFO", "nmt")
 
 
 # ---- What each format holds ----
@@ -115,12 +115,12 @@ def test_every_format_is_trained_on(tmp_path):
     paths = [
         write(tmp_path / "a.tmx", tmx()),
         write(tmp_path / "a.xlf", xliff_1()),
-        spreadsheet(tmp_path / "a.xlsx", PAIRS),
+        workbook(tmp_path / "a.xlsx", Sheet=PAIRS),
         write(tmp_path / "a.tsv", b"id\tde\ten\n1\tja\tyes\n2\tnein\tno\n"),
     ]
     for path in paths[:-1]:
-        assert listed(datasets.checked_dataset([path])) == PAIRS
-    assert listed(datasets.checked_dataset(paths[-1:])) == [("ja", "yes"), ("nein", "no")]
+        assert list(datasets.checked_dataset([path])) == PAIRS
+    assert list(datasets.checked_dataset(paths[-1:])) == [("ja", "yes"), ("nein", "no")]
     assert [len(group.paths) for group in files.grouped(paths)] == [1] * 4
 
 
@@ -141,7 +141,6 @@ def test_markup_within_a_segment_is_no_text(tmp_path):
 
 
 def test_a_second_text_of_a_unit_in_a_language_is_counted(tmp_path, caplog):
-    caplog.set_level("INFO", "nmt")
     second = b"<tuv xml:lang='%s'><seg>%s</seg></tuv></tu>"
     first = b"<tu><tuv xml:lang='de'><seg>Ein Hund.</seg></tuv>"
     first += b"<tuv xml:lang='en'><seg>A dog.</seg></tuv>"
@@ -155,7 +154,6 @@ def test_a_second_text_of_a_unit_in_a_language_is_counted(tmp_path, caplog):
 
 
 def test_units_without_both_sides_are_left_out_and_counted(tmp_path, caplog):
-    caplog.set_level("INFO", "nmt")
     content = tmx().replace(b"</body>", b"<tu><tuv lang='de'><seg>x</seg></tuv></tu></body>")
     assert [*files.read_pairs([write(tmp_path / "a.tmx", content)])] == PAIRS
     assert [*files.read_pairs([write(tmp_path / "a.xlf", xliff_1())])] == PAIRS
@@ -240,12 +238,7 @@ def test_a_comma_or_a_semicolon_within_a_sentence_separates_no_cells(line, pair,
         ("a.csv", TABLE, Selection(columns=("0", "2")), "has no column 0"),
         ("a.csv", TABLE, Selection(columns=("2", "5")), "has no column 5"),
         ("a.tsv", "ein Satz\ta sentence\t0.7\n", Selection(), "cut -f1,2, or by --columns 1,2"),
-        (
-            "a.csv",
-            "1,das Haus,a house\n",
-            Selection(),
-            "them, or choose two: --columns 2,3",
-        ),
+        ("a.csv", "1,das Haus,a house\n", Selection(), "them, or choose two: --columns 2,3"),
     ],
 )
 def test_columns_that_are_not_sure_are_a_line_with_the_right_ones(
@@ -257,28 +250,12 @@ def test_columns_that_are_not_sure_are_a_line_with_the_right_ones(
 
 
 def test_a_spreadsheet_is_the_sheet_that_has_two_columns_of_text(tmp_path, caplog):
-    caplog.set_level("INFO", "nmt")
-    book = openpyxl.Workbook()
-    sheet = book.create_sheet("texts")
-    for row in [("id", "en", "de"), (1, "three", "drei"), (), (2, 4.0, None)]:
-        sheet.append(row)
-    book.save(tmp_path / "a.xlsx")
-    assert [*files.read_pairs([tmp_path / "a.xlsx"])] == [("three", "drei"), ("4", "")]
-    assert files.languages_of([tmp_path / "a.xlsx"]) == ("en", "de")
+    rows = [("id", "en", "de"), (1, "three", "drei"), (), (2, 4.0, None)]
+    path = workbook(tmp_path / "a.xlsx", Sheet=[], texts=rows)
+    assert [*files.read_pairs([path])] == [("three", "drei"), ("4", "")]
+    assert files.languages_of([path]) == ("en", "de")
     assert "a.xlsx: sheet 'texts' of 'Sheet', 'texts'. To choose another: --sheet" in caplog.text
     assert "a.xlsx: columns en and de, by its first line." in caplog.text
-
-
-def workbook(path, **sheets):
-    """Writes an .xlsx of sheets, each a list of rows. Returns its path."""
-    book = openpyxl.Workbook()
-    book.remove(book.active)
-    for title, rows in sheets.items():
-        sheet = book.create_sheet(title)
-        for row in rows:
-            sheet.append(row)
-    book.save(path)
-    return path
 
 
 NOTES = [("Author", "Ana"), ("Project", "Texts of the shop"), ("Date", "2024"), ("Lines", "2")]
@@ -288,7 +265,6 @@ TEXTS = [("Das ist ein Haus.", "This is a house."), ("Ein Hund läuft weg.", "A 
 @pytest.mark.parametrize("head", [("English", "German"), ("Source", "Target"), None])
 @pytest.mark.parametrize("order", [("Info", "Texts"), ("Texts", "Info")])
 def test_notes_on_another_sheet_are_never_taken_for_the_text(head, order, tmp_path, caplog):
-    caplog.set_level("INFO", "nmt")
     sheets = {"Info": NOTES, "Texts": [head, *TEXTS] if head else TEXTS}
     path = workbook(tmp_path / "a.xlsx", **{title: sheets[title] for title in order})
     assert [*files.read_pairs([path])] == TEXTS
@@ -306,7 +282,6 @@ def test_notes_on_another_sheet_are_never_taken_for_the_text(head, order, tmp_pa
     ],
 )
 def test_a_first_row_of_names_of_languages_is_no_pair_and_said(head, names, tmp_path, caplog):
-    caplog.set_level("INFO", "nmt")
     rows = [head, *([number, *pair, "done"] for number, pair in enumerate(TEXTS))]
     path = workbook(tmp_path / "a.xlsx", Texts=rows)
     tsv = write(
@@ -324,7 +299,6 @@ def test_a_first_row_of_names_of_languages_is_no_pair_and_said(head, names, tmp_
 
 
 def test_the_names_of_columns_are_advised_where_there_are_some(tmp_path, caplog):
-    caplog.set_level("INFO", "nmt")
     rows = [["Nr", "Original text", "Übersetzung", "Status"]]
     rows += [[number, *pair, "done"] for number, pair in enumerate(TEXTS * 2)]
     path = workbook(tmp_path / "a.xlsx", Texts=rows)
@@ -346,7 +320,6 @@ def test_the_names_of_columns_are_advised_where_there_are_some(tmp_path, caplog)
 
 
 def test_a_sheet_whose_first_row_names_the_sides_comes_before_one_with_more_text(tmp_path, caplog):
-    caplog.set_level("INFO", "nmt")
     notes = [
         ["what was exported here", f"{'a long note on it ' * 5}{number}"] for number in range(9)
     ]
@@ -362,17 +335,10 @@ def test_a_sheet_whose_first_row_names_the_sides_comes_before_one_with_more_text
     assert [*files.read_pairs([path])] == TEXTS * 2
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.tsv", "es\tis\nja\tyes\n"),
-        ("a.tsv", "source\ttarget\na\tb\n"),
-    ],
-)
-def test_a_flag_says_that_a_table_has_no_header(name, content, tmp_path, capsys):
-    path = write(tmp_path / name, content.encode())
-    separator = "," if name.endswith("csv") else "\t"
-    rows = [tuple(line.split(separator)) for line in content.splitlines()]
+@pytest.mark.parametrize("content", ["es\tis\nja\tyes\n", "source\ttarget\na\tb\n"])
+def test_a_flag_says_that_a_table_has_no_header(content, tmp_path, capsys):
+    path = write(tmp_path / "a.tsv", content.encode())
+    rows = [tuple(line.split("\t")) for line in content.splitlines()]
     assert [*files.read_pairs([path])] == rows[1:]
     plain = Selection(has_header=False)
     assert [*files.read_pairs([path], plain)] == rows
@@ -389,7 +355,6 @@ def test_a_flag_says_that_a_table_has_no_header(name, content, tmp_path, capsys)
 
 
 def test_empty_lines_of_a_tsv_are_counted(tmp_path, caplog):
-    caplog.set_level("INFO", "nmt")
     path = write(tmp_path / "a.tsv", b"\num\tone\n\n\tone\n")
     assert [*files.read_pairs([path])] == [("um", "one"), ("", "one")]
     assert f"{path}: 2 empty lines left out." in caplog.messages
@@ -436,7 +401,7 @@ def hostile_files(folder):
     with zipfile.ZipFile(folder / "other.xlsx", "w") as archive:
         archive.writestr("a.txt", "text")
     expected[folder / "other.xlsx"] = "is not a spreadsheet that can be read"
-    expected[spreadsheet(folder / "blank.xlsx", [])] = "holds no pair"
+    expected[workbook(folder / "blank.xlsx", Sheet=[])] = "holds no pair"
     return expected
 
 
@@ -454,7 +419,7 @@ def test_a_hostile_file_is_one_line_and_gives_nothing_away(tmp_path, capsys):
 def test_a_spreadsheet_that_unpacks_to_more_than_memory_holds_is_refused(tmp_path, monkeypatch):
     from nmt.corpus.formats import xlsx
 
-    path = spreadsheet(tmp_path / "a.xlsx", PAIRS)
+    path = workbook(tmp_path / "a.xlsx", Sheet=PAIRS)
     monkeypatch.setattr(xlsx, "MAX_BYTES", 100)
     with pytest.raises(UserError, match="is larger than 1 GiB when unpacked"):
         [*files.read_pairs([path])]
@@ -481,12 +446,11 @@ def test_a_memory_of_many_units_takes_no_memory(tmp_path):
 # ---- The program ----
 
 
-def test_data_converts_what_it_reads(tmp_path, capsys):
+def test_data_converts_what_it_reads(tmp_path, refusal_of):
     path, clean = write(tmp_path / "a.tmx", tmx()), tmp_path / "clean.tsv"
     assert call("data", path, "--languages", "en-de", "--to", clean) == 0
     assert clean.read_text(encoding="utf-8") == "".join(f"{t}\t{s}\n" for s, t in PAIRS)
-    assert call("data", path, "--languages", "cz-de") == 2
-    assert "write cs" in capsys.readouterr().err
+    assert "write cs" in refusal_of("data", path, "--languages", "cz-de")
 
 
 def test_languages_and_columns_are_remembered_for_the_direction_of_the_run(tmp_path):
@@ -502,11 +466,7 @@ def test_languages_and_columns_are_remembered_for_the_direction_of_the_run(tmp_p
 @pytest.mark.parametrize(
     ("content", "code", "said"),
     [
-        (
-            b"".join(b"um %d\tone %d\n" % (n, n) for n in range(3000)),
-            0,
-            "3000 pairs, 3,000 without",
-        ),
+        (b"".join(b"um %d\tone %d\n" % (n, n) for n in range(3000)), 0, "3,000 without"),
         (b"1\tum dois\tone two\n", 2, "cut -f2,3"),
     ],
 )
