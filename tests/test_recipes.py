@@ -50,6 +50,15 @@ def values_of(words, flag):
     return words[: ends[0]] if ends else words
 
 
+def refusal(recipe, folder, flags):
+    """Returns the line in which a recipe refuses its configuration before anything is done."""
+    done = run_process(command(recipe, *flags), cwd=folder)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert not (folder / "out").exists()
+    return done.stderr.splitlines()[-1]
+
+
 def run_with_a_kill(recipe, folder, flags, sign):
     """Runs a recipe, kills its processes once a file `sign` (a pattern) is there, and resumes it.
 
@@ -176,9 +185,8 @@ def test_a_corpus_may_be_in_another_encoding_and_have_a_weight(tmp_path):
     assert values_of(text["out/text/base.tsv"], "--drop") == ["duplicate", "test"]
 
     del project["validation"]
-    done = run_process(command("evening", *configured(tmp_path, project)), cwd=tmp_path)
-    assert done.returncode == 2
-    assert "a weight needs validation" in done.stderr.splitlines()[-1]
+    said = refusal("evening", tmp_path, configured(tmp_path, project))
+    assert "a weight needs validation" in said
 
 
 # ---- What a user can get wrong ----
@@ -198,21 +206,15 @@ def test_a_corpus_may_be_in_another_encoding_and_have_a_weight(tmp_path):
 def test_a_mistake_is_one_line_before_anything_is_done(
     recipe, changes, message, distillation, tmp_path
 ):
-    flags = configured(tmp_path, distillation | changes)
-    done = run_process([*command(recipe, *flags)], cwd=tmp_path)
-    assert done.returncode == 2
-    *_, line = done.stderr.splitlines()
+    line = refusal(recipe, tmp_path, configured(tmp_path, distillation | changes))
     assert line.startswith(f"{recipe}.smk: ")
     assert message in line
-    assert "Traceback" not in done.stderr
-    assert not (tmp_path / "out").exists()
 
 
 def test_a_key_that_stands_twice_is_refused(tmp_path):
     flags = configured(tmp_path, "to: a\nvalues: {epochs: [1]}\nto: b\n")
-    done = run_process(command("sweep", *flags), cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.endswith("config.yaml:3: to stands in line 1, too; keep one\n")
+    line = refusal("sweep", tmp_path, flags)
+    assert line.endswith("config.yaml:3: to stands in line 1, too; keep one")
 
 
 # ---- The whole, killed once ----
@@ -292,11 +294,7 @@ def corrections(finished, tmp_path):
     ],
 )
 def test_a_mistake_in_corrections_is_one_line(changes, message, corrections, tmp_path):
-    flags = configured(tmp_path, corrections | changes)
-    done = run_process([*command("corrections", *flags)], cwd=tmp_path)
-    assert done.returncode == 2
-    assert message in done.stderr.splitlines()[-1]
-    assert not (tmp_path / "out").exists()
+    assert message in refusal("corrections", tmp_path, configured(tmp_path, corrections | changes))
 
 
 @pytest.mark.slow

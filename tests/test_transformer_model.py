@@ -116,13 +116,6 @@ def test_positions_equal_the_table_filled_cell_by_cell(d_model):
     assert_close(tm.positional_encoding(20, d_model)[0], table)
 
 
-def test_positions_equal_the_even_and_odd_halves():
-    """The formulation of the notes on modules: as many cosines as sines, for even d_model."""
-    angles = np.outer(np.arange(20), 10000.0 ** (-np.arange(0, 8, 2) / 8))  # (20, D / 2)
-    halves = np.stack([np.sin(angles), np.cos(angles)], axis=-1)  # (20, D / 2, 2)
-    assert_close(tm.positional_encoding(20, 8)[0], halves.reshape(20, 8))
-
-
 @few
 @given(half=st.integers(1, 8), shift=st.integers(0, 40))
 def test_a_shift_is_the_same_rotation_at_every_position(half, shift):

@@ -49,7 +49,7 @@ def test_a_toy_task_pairs_sequences_with_what_its_rule_makes_of_them():
     np.testing.assert_array_equal(again, inp)
 
 
-def test_without_the_look_ahead_mask_the_future_changes_the_past(monkeypatch):
+def test_without_the_look_ahead_mask_the_future_changes_the_past():
     """With it, it does not."""
     task = ablation.toy("copy")
     inp, tar = next(task.batches(1))
@@ -57,9 +57,7 @@ def test_without_the_look_ahead_mask_the_future_changes_the_past(monkeypatch):
     other[:, 5:] = END + 1
     for name in ("full", "look-ahead", "positions", "residuals"):
         changed = ablation.ABLATIONS[name]
-        with monkeypatch.context() as patch:
-            for part, replacement in changed.replaced.items():
-                patch.setattr(model, part, replacement)
+        with ablation.replaced(changed):
             network = ablation.network(task, changed)
             first, second = (network((inp, ids))[0].numpy()[:, :5] for ids in (tar, other))
         assert np.allclose(first, second, atol=1e-4) == (name != "look-ahead"), name
@@ -81,13 +79,11 @@ def test_without_warm_up_the_rate_begins_at_its_peak():
     assert float(changed(500)) == float(whole(500))
 
 
-def test_without_positions_a_source_in_another_order_is_the_same(monkeypatch):
+def test_without_positions_a_source_in_another_order_is_the_same():
     task = ablation.toy("sort")
     tar = np.array([[START, 7]])
     for name in ("positions", "full"):
-        with monkeypatch.context() as patch:
-            for part, replacement in ablation.ABLATIONS[name].replaced.items():
-                patch.setattr(model, part, replacement)
+        with ablation.replaced(ablation.ABLATIONS[name]):
             network = ablation.network(task, ablation.ABLATIONS[name])
             logits = [network((np.array([ids]), tar))[0] for ids in ([5, 6, 7], [7, 6, 5])]
         assert np.allclose(*logits, atol=1e-5) == (name == "positions")

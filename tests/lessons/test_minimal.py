@@ -5,7 +5,6 @@ import contextlib
 import importlib.util
 import io
 import re
-import shutil
 import sys
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import ROOT, run_process
+from helpers import ROOT, copy_some_data, run_process
 
 import transformer_model as story
 
@@ -172,13 +171,7 @@ def test_the_command_trains_and_leaves_python_open(tmp_path):
     (tmp_path / "lessons").mkdir()
     text = FILE.read_text(encoding="utf-8").replace("EPOCHS = 5", "EPOCHS = 1")
     (tmp_path / "lessons" / "minimal.py").write_text(text, encoding="utf-8")
-    (tmp_path / "data" / "pt_en").mkdir(parents=True)
-    shutil.copy(ROOT / "data" / "sentences_to_try.tsv", tmp_path / "data")
-    for split, pairs in (("train", 6400), ("test", 20)):
-        lines = (ROOT / "data" / "pt_en" / f"{split}.tsv").read_text(encoding="utf-8").splitlines()
-        (tmp_path / "data" / "pt_en" / f"{split}.tsv").write_text(
-            "\n".join(lines[:pairs]), encoding="utf-8"
-        )
+    copy_some_data(tmp_path)
     statement = 'print(translate(transformer, tokenizer, ["Bom dia."]))'
     command = f"echo '{statement}' | {sys.executable} -i lessons/minimal.py"
     result = run_process(command, cwd=tmp_path)

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pytest
 import tensorflow as tf
-from helpers import ROOT, run_process
+from helpers import ROOT, copy_some_data, run_process
 
 sys.path.insert(0, str(ROOT / "lessons"))
 import minimal
@@ -21,9 +21,8 @@ INP = np.array([[START, 5, 6, END], [START, 7, END, PAD]], np.int32)
 @pytest.fixture
 def student(monkeypatch):
     """A small network of random weights."""
-    monkeypatch.setattr(minimal, "D_MODEL", 16)
-    monkeypatch.setattr(minimal, "DFF", 24)
-    monkeypatch.setattr(minimal, "VOCAB_SIZE", 20)
+    for name, value in dict(D_MODEL=16, DFF=24, VOCAB_SIZE=20).items():
+        monkeypatch.setattr(minimal, name, value)
     return lesson.ParallelTransformer()
 
 
@@ -90,10 +89,8 @@ def test_the_student_begins_with_the_weights_of_the_teacher(student):
         ours, theirs = getattr(student, part), getattr(teacher, part)
         if isinstance(ours, list):
             ours, theirs = ours[-1], theirs[-1]
-        for our_weights, their_weights in zip(
-            ours.get_weights(), theirs.get_weights(), strict=True
-        ):
-            np.testing.assert_array_equal(our_weights, their_weights)
+        for weights in zip(ours.get_weights(), theirs.get_weights(), strict=True):
+            np.testing.assert_array_equal(*weights)
 
 
 class Digits:
@@ -128,13 +125,7 @@ def test_the_command_trains_both_and_compares_them(tmp_path):
         text = re.sub(r"(?m)^EPOCHS = \d", f"EPOCHS = {epochs}", path.read_text(encoding="utf-8"))
         text = text.replace("SENTENCES = 16_000", "SENTENCES = 640")
         path.write_text(text.replace("D_MODEL = 128", "D_MODEL = 64"), encoding="utf-8")
-    (tmp_path / "data" / "pt_en").mkdir(parents=True)
-    shutil.copy(ROOT / "data" / "sentences_to_try.tsv", tmp_path / "data")
-    for split, pairs in (("train", 6400), ("test", 20)):
-        lines = (ROOT / "data" / "pt_en" / f"{split}.tsv").read_text(encoding="utf-8").splitlines()
-        (tmp_path / "data" / "pt_en" / f"{split}.tsv").write_text(
-            "\n".join(lines[:pairs]), encoding="utf-8"
-        )
+    copy_some_data(tmp_path)
     done = run_process([sys.executable, "lessons/non_autoregressive.py", "Bom dia."], cwd=tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
     assert re.search(r"(?m)^the teacher translated 640 sentences in \d+ s$", done.stdout)

@@ -287,12 +287,11 @@ def miniature(monkeypatch, tmp_path):
     ]
     corpus = ablation.Pairs(Letters(), pairs, pairs[:5])
     monkeypatch.setattr(ablation, "bundled_pairs", lambda *_: corpus)
-    monkeypatch.setattr(ablation, "SIZES", dict(num_layers=1, d_model=8, num_heads=4, dff=8))
-    monkeypatch.setattr(today, "STACK", dict(num_layers=1, d_model=8, num_heads=4, dff=8))
-    monkeypatch.setattr(today, "VOCAB_SIZE", 80)
-    monkeypatch.setattr(today, "MASK", 80)
-    monkeypatch.setattr(today, "TESTS", 3)
-    monkeypatch.setattr(today, "FOLDER", tmp_path)
+    sizes = dict(num_layers=1, d_model=8, num_heads=4, dff=8)
+    monkeypatch.setattr(ablation, "SIZES", sizes)
+    of_today = dict(STACK=sizes, VOCAB_SIZE=80, MASK=80, TESTS=3, FOLDER=tmp_path)
+    for name, value in of_today.items():
+        monkeypatch.setattr(today, name, value)
     return tmp_path
 
 
