@@ -240,12 +240,12 @@ def test_a_beam_searches_as_without_confidence():
     assert not needs_scores(SearchOptions(beam=4))
 
 
-@pytest.mark.usefixtures("undrawn")
+@pytest.mark.usefixtures("undrawn", "eagerly")
 def test_a_training_ends_without_confidence_where_there_is_nothing_to_fit(tmp_path, capsys):
     train = write_tsv(tmp_path / "train.tsv", sentences(60))
     hidden = write_tsv(tmp_path / "valid.tsv", [("<b>", "<b>")] * 60)  # no token to translate
     command = ["--train", train, "--valid", hidden, "--test", hidden, "--run", tmp_path / "run"]
-    assert call(*command, *LEARNING, "--epochs", 1) == 0
+    assert call(*command, *LEARNING, "--epochs", 1, "--batch-size", 60) == 0
     assert "has no confidence yet" in capsys.readouterr().err
     assert (tmp_path / "run" / "scores.json").exists()
     assert not (tmp_path / "run" / "confidence.json").exists()
