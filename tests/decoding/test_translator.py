@@ -1,5 +1,6 @@
 """What must hold of translating many lines: their order, and company that changes nothing."""
 
+import functools
 import sys
 import unicodedata
 from concurrent import futures
@@ -90,16 +91,23 @@ def model(finished):  # trained before: a training run drops the tokenizers that
 
 
 @pytest.fixture(scope="module")
+def translator_of(model):
+    """A function that makes the Translator of some options once: to trace a search takes long."""
+    return functools.cache(functools.partial(make_translator, *model))
+
+
+@pytest.fixture(scope="module")
 def alone(model):
     """What gives the best translation of one line, and its score, without any Translator."""
     transformer, tokenizer = model
 
-    @tf.function(reduce_retracing=True)
-    def find(inp, beam):
-        return search.search(transformer, inp, SearchOptions(beam=beam))
+    @functools.cache
+    def graph(beam):
+        find = functools.partial(search.search, transformer, options=SearchOptions(beam=beam))
+        return tf.function(find, [tf.TensorSpec((1, None), tf.int32)])
 
     def translate(line, beam=1):
-        hypotheses = find(tf.constant(tokenizer.encode([line])), beam)
+        hypotheses = graph(beam)(tf.constant(tokenizer.encode([line])))
         (text,) = tokenizer.decode(hypotheses.ids.numpy()[:, 0])
         return text, float(hypotheses.log_probabilities[0, 0])
 
@@ -120,12 +128,12 @@ def silent(capsys):
 
 @pytest.mark.parametrize("beam", [1, 3])
 def test_lines_come_back_in_their_order_as_if_each_were_alone(
-    model, alone, beam, monkeypatch, silent
+    translator_of, alone, beam, monkeypatch, silent
 ):
     """In several chunks, each in several batches, two at a time."""
     monkeypatch.setattr(batch_sizes, "BATCH_TOKENS", 64)
     lines = [*SOURCES[:5], "", *SOURCES[5:]]
-    hypotheses = make_translator(*model, beam=beam, workers=2).hypotheses(iter(lines), at_a_time=15)
+    hypotheses = translator_of(beam=beam, workers=2).hypotheses(iter(lines), at_a_time=15)
     for line, best in zip(lines, hypotheses, strict=True):
         text, total = alone(line, beam) if line else ("", 0.0)
         assert best[0].text == text
@@ -142,20 +150,20 @@ def test_memory_of_a_resident_translator_is_bounded_over_all_widths():
     assert float(done.stdout) < 400
 
 
-def test_a_penalty_gives_the_same_text_whether_it_is_scored_or_not(model):
+def test_a_penalty_gives_the_same_text_whether_it_is_scored_or_not(translator_of):
     """It multiplies log-probabilities: raw logits may be positive, and would grow."""
-    penalized, free = make_translator(*model, repetition=Repetition(1.5)), make_translator(*model)
+    penalized, free = translator_of(repetition=Repetition(1.5)), translator_of()
     texts = [best[0].text for best in penalized.hypotheses(SOURCES)]
     assert list(penalized(SOURCES)) == texts
     assert list(free(SOURCES)) != texts
 
 
 @pytest.mark.parametrize("beam", [1, 2])
-def test_a_translation_has_what_was_asked_for_and_else_none(model, beam):
+def test_a_translation_has_what_was_asked_for_and_else_none(translator_of, beam):
     """0 would be the log-probability of a translation that is certain."""
-    (plain,) = next(make_translator(*model, beam=beam).hypotheses(["um dois."], scored=False))
+    (plain,) = next(translator_of(beam=beam).hypotheses(["um dois."], scored=False))
     assert set(plain[1:]) == {None}
-    reporting = make_translator(*model, beam=beam, alignments=True, token_scores=True)
+    reporting = translator_of(beam=beam, alignments=True, token_scores=True)
     (full,) = next(reporting.hypotheses(["um dois."]))
     assert full.text == plain.text
     total = sum(score.log_probability for score in full.tokens)
@@ -163,10 +171,10 @@ def test_a_translation_has_what_was_asked_for_and_else_none(model, beam):
     assert {i for i, _ in full.links} == {0, 1}
 
 
-def test_weights_that_still_change_are_read_anew(model, silent):
+def test_weights_that_still_change_are_read_anew(model, translator_of, silent):
     """As those of a training are, which is validated after each epoch."""
     transformer, tokenizer = model
-    translate = make_translator(*model)
+    translate = translator_of()
     before = list(translate(["um dois."]))
     layer = transformer.final_layer
     kernel, bias = layer.get_weights()
@@ -180,9 +188,9 @@ def test_weights_that_still_change_are_read_anew(model, silent):
     assert set(after[0].replace(" ", "")) <= set("nove")
 
 
-def test_any_text_gets_a_translation_in_order(model, alone, monkeypatch, capsys):
+def test_any_text_gets_a_translation_in_order(translator_of, alone, monkeypatch, capsys):
     monkeypatch.setattr(translator, "MAX_SOURCE_TOKENS", 500)
-    hypotheses = list(make_translator(*model, protect=False).hypotheses(HOSTILE))
+    hypotheses = list(translator_of(protect=False).hypotheses(HOSTILE))
     said = warnings_of_translation(capsys)
     assert len(hypotheses) == len(HOSTILE)
     assert all("\n" not in best[0].text for best in hypotheses)
@@ -192,9 +200,9 @@ def test_any_text_gets_a_translation_in_order(model, alone, monkeypatch, capsys)
     assert said == ["2 of 11 lines: cut off after 500 tokens."]
 
 
-def test_each_sentence_of_a_line_is_translated_by_itself(model, alone):
+def test_each_sentence_of_a_line_is_translated_by_itself(translator_of, alone):
     lines = ["um dois. Três.", "", "nove.\n\nquatro um.  Dois.", "zero.", "um. Dois. Três."]
-    hypotheses = make_translator(*model, language="pt").hypotheses(lines, at_a_time=2)
+    hypotheses = translator_of(language="pt").hypotheses(lines, at_a_time=2)
     parts = [["um dois.", "Três."], [""], ["nove.", "", "quatro um.", "Dois."], ["zero."]]
     parts.append(["um.", "Dois.", "Três."])
     spaces = [[" ", ""], [""], ["\n", "\n", "  ", ""], [""], [" ", " ", ""]]
@@ -202,9 +210,7 @@ def test_each_sentence_of_a_line_is_translated_by_itself(model, alone):
         texts = [alone(sentence)[0] if sentence else "" for sentence in own]
         pairs = zip(texts, between, strict=True)
         assert best.text == "".join(text + space for text, space in pairs)
-    assert (
-        next(iter(make_translator(*model)(lines))) == alone(lines[0])[0]
-    )  # without a language, as it is
+    assert next(iter(translator_of()(lines))) == alone(lines[0])[0]  # without a language, as it is
 
 
 def test_lines_longer_than_those_of_training_are_counted_in_a_warning(model, capsys):
@@ -218,9 +224,9 @@ def test_lines_longer_than_those_of_training_are_counted_in_a_warning(model, cap
     assert not capsys.readouterr().err
 
 
-def test_one_string_is_not_taken_for_a_list_of_its_letters(model):
+def test_one_string_is_not_taken_for_a_list_of_its_letters(translator_of):
     with pytest.raises(TypeError, match="lines is one string"):
-        list(make_translator(*model)("um dois."))
+        list(translator_of()("um dois."))
 
 
 def test_n_best_are_of_all_hypotheses_of_the_beam_where_several_are_one_text(model):
@@ -249,9 +255,9 @@ def test_n_best_are_of_all_hypotheses_of_the_beam_where_several_are_one_text(mod
 @pytest.mark.parametrize(
     "options", [dict(beam=6), dict(sampling=Sampling(temperature=0.7, seed=1))]
 )
-def test_minimum_bayes_risk_weights_those_of_a_beam_and_counts_samples(model, options):
-    candidates = list(make_translator(*model, n_best=6, **options).hypotheses(SOURCES))
-    chosen = list(make_translator(*model, n_best=6, mbr="chrf", **options).hypotheses(SOURCES))
+def test_minimum_bayes_risk_weights_those_of_a_beam_and_counts_samples(translator_of, options):
+    candidates = list(translator_of(n_best=6, **options).hypotheses(SOURCES))
+    chosen = list(translator_of(n_best=6, mbr="chrf", **options).hypotheses(SOURCES))
     sampled = "sampling" in options
     right, wrong = (
         [[consensus.choose(rows, way)] for rows in candidates] for way in (sampled, not sampled)
@@ -269,21 +275,24 @@ def test_tags_are_no_words_of_a_line_but_at_its_start(model):
         assert all(j < len(translated) for _, j in best.links)
 
 
-def test_scores_of_given_pairs_are_those_of_the_translations_themselves(model, monkeypatch, silent):
+def test_scores_of_given_pairs_are_those_of_the_translations_themselves(
+    model, translator_of, monkeypatch, silent
+):
     monkeypatch.setattr(batch_sizes, "BATCH_TOKENS", 64)
     monkeypatch.setattr(given_pairs, "CHUNK_LINES", 15)
     transformer, tokenizer = model
     pairs = [*sentences(30), ("um", ""), ("", "")]
-    pair_scores = list(make_translator(*model).score(iter(pairs)))
+    pair_scores = list(translator_of().score(iter(pairs)))
     for pair, total in zip(pairs, pair_scores, strict=True):
         inp, tar = (tf.constant(tokenizer.encode([side])) for side in pair)
         each = tf.nn.log_softmax(transformer((inp, tar[:, :-1]))[0])[0].numpy()  # (T - 1, V)
         expected = sum(each[place, token] for place, token in enumerate(tar.numpy()[0, 1:]))
         assert total == pytest.approx(expected, abs=1e-3)
     with pytest.raises(UserError, match="pair 2 has more than 2048 tokens on a side"):
-        list(make_translator(*model).score([("um", "one"), ("um", "one " * 3000)]))
+        list(translator_of().score([("um", "one"), ("um", "one " * 3000)]))
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_an_ensemble_scores_pairs_by_the_means_of_probabilities(model, silent):
     transformer, tokenizer = model
     other = network_for(tokenizer, seed=9)
@@ -309,9 +318,9 @@ def test_options_out_of_range_are_refused_at_once(model, wrong, said):
         make_translator(*model, **wrong)
 
 
-def test_attention_is_that_of_one_pass_over_the_translation(model, alone, silent):
+def test_attention_is_that_of_one_pass_over_the_translation(model, translator_of, alone, silent):
     transformer, tokenizer = model
-    seen = make_translator(*model).attend("um dois.")
+    seen = translator_of().attend("um dois.")
     inp, tar = (np.array([tokenizer.processor.piece_to_id(side)]) for side in seen[:2])
     assert tokenizer.decode(tar)[0] == alone("um dois.")[0]
     _, expected = transformer((inp, tar[:, :-1]))
@@ -325,6 +334,7 @@ def test_attention_is_that_of_one_pass_over_the_translation(model, alone, silent
         seen.select(kind="other")
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_attention_is_of_the_layers_that_encoder_and_decoder_have(tokenizer):
     network = network_for(tokenizer, num_layers=3, decoder_layers=1)
     translate = make_translator(network, tokenizer)
@@ -353,24 +363,22 @@ def test_tags_at_the_start_of_a_line_belong_to_each_of_its_sentences(model, line
     assert make_translator(*model, language="pt", symbols=("<2de>", "<x>")).parts(line) == expected
 
 
-def test_translations_begin_with_what_their_lines_are_given(model, alone):
+def test_translations_begin_with_what_their_lines_are_given(translator_of, alone):
     lines = ["um dois três.", "Quatro. Cinco.", "", "seis"]
     prefixes = ["nine nine", "", "one", "two  "]
     for more in (dict(), dict(beam=3, n_best=2), dict(n_best=2, sampling=Sampling(seed=1))):
-        translate = make_translator(*model, language="pt", **more)
+        translate = translator_of(language="pt", **more)
         translations = [best[0].text for best in translate.hypotheses(lines, prefixes=prefixes)]
         assert translations[0].startswith("nine nine")
         assert translations[2] == ""
         assert translations[3].startswith("two")
-    hypotheses = make_translator(*model, language="pt").hypotheses(
-        lines, prefixes=["", "three", "", ""]
-    )
+    hypotheses = translator_of(language="pt").hypotheses(lines, prefixes=["", "three", "", ""])
     texts = [best[0].text for best in hypotheses]
     assert texts[0] == alone(lines[0])[0]
     assert texts[1].startswith("three")
     assert texts[1].endswith(alone("Cinco.")[0])  # the second sentence is free
     with pytest.raises(UserError, match="fewer prefixes than lines"):
-        list(make_translator(*model).hypotheses(lines, prefixes=["one"]))
+        list(translator_of().hypotheses(lines, prefixes=["one"]))
 
 
 def test_long_prefixes_make_batches_small(finished, monkeypatch):
@@ -446,16 +454,16 @@ BLANK = [
 
 
 @pytest.mark.parametrize("language", ["pt", None])
-def test_lines_that_show_nothing_stay_as_they_are(model, language):
-    translate = make_translator(*model, language=language)
+def test_lines_that_show_nothing_stay_as_they_are(translator_of, language):
+    translate = translator_of(language=language)
     assert list(translate(BLANK)) == [line.strip(" ") for line in BLANK]
     assert list(translate(["\u2028", "\x85\t", "\u2029\u200b\x1c"])) == ["", "", "\u200b"]
     assert list(translate.hypotheses(BLANK[:1])) == [[Translation(BLANK[0], 0.0)]]
 
 
 @pytest.mark.parametrize("language", ["pt", None])
-def test_a_line_is_one_line_whatever_a_reader_could_split_it_at(model, language):
-    translate = make_translator(*model, language=language)
+def test_a_line_is_one_line_whatever_a_reader_could_split_it_at(translator_of, language):
+    translate = translator_of(language=language)
     separators = "\v\f\x1c\x1d\x1e\x85\u2028\u2029"
     lines = [f"um{separator}dois. Três." for separator in separators]
     lines += [f"um dois.{separator}Três." for separator in separators]
@@ -465,8 +473,8 @@ def test_a_line_is_one_line_whatever_a_reader_could_split_it_at(model, language)
 
 
 @pytest.mark.parametrize("language", ["pt", None])
-def test_a_line_has_the_same_translation_in_every_spelling(model, language):
-    translate = make_translator(*model, language=language)
+def test_a_line_has_the_same_translation_in_every_spelling(translator_of, language):
+    translate = translator_of(language=language)
     line = "Três é mais. São dois."
     spellings = [
         unicodedata.normalize("NFD", line),
@@ -495,7 +503,7 @@ def test_functions_of_many_models_and_threads_are_traced_once_each_without_a_war
     assert "retracing" not in caplog.text
 
 
-def test_a_saved_model_reads_every_line_as_translate_does(model):
+def test_a_saved_model_reads_every_line_as_translate_does(model, translator_of):
     """Those that show nothing, other spellings, and what it could print that ends a line."""
     transformer, tokenizer = model
     lines = [
@@ -508,7 +516,7 @@ def test_a_saved_model_reads_every_line_as_translate_does(model):
         "é",
         "e\u0301",
     ]
-    expected = list(make_translator(transformer, tokenizer)(lines))
+    expected = list(translator_of()(lines))
     served = SavedTranslator(transformer, tokenizer)
     results = served.greedy(tf.constant(lines))
     assert [text.decode() for text in results["translations"].numpy()] == expected
