@@ -82,6 +82,7 @@ def test_an_orthogonal_matrix_keeps_the_singular_vectors(dtype, tolerance):
     np.testing.assert_allclose(other, near.T, atol=tolerance)
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_training_goes_on_bit_for_bit(tmp_path):
     batches = random_batches(4)
     whole = tiny_training(optimizer="muon")
