@@ -9,6 +9,7 @@ exports   models for other programs
 training  optimizer, devices, workers, checkpoints, averaging
 results   scores, evaluation, pictures, explorer
 runs      run folder, parameters, listing, loading, parent
+imports   models that others have trained
 serving   the server: APIs, queue, streaming, its page
 cli       command line, commands, start-up, exit codes
 api       training and scoring from Python

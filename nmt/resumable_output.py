@@ -171,7 +171,7 @@ class ResumableLines(ResumableOutput):
     def finish(self) -> None:
         """Writes OUT, of which a part at a time is in memory, and removes OUT.partial."""
         self.refuse_existing()
-        joined = self.path.with_suffix(".joined")
+        joined = self.path.with_name(f"{self.path.name}.joined")
         try:
             with joined.open("wb") as file, self.path.open("rb") as lines:
                 next(lines)  # the settings

@@ -116,7 +116,7 @@ def prepare(args: Namespace, picture: Picture) -> pictures.RunPictures:
     if weights:
         run, tokenizer, model = loading.load(run, args.checkpoint)
     else:
-        run, tokenizer, model = loading.load_without_weights(run, weights=False)
+        run, tokenizer, model = loading.load_without_weights(run)
     line, translation = "", None
     for row in read_translations(run, 1):
         line, translation = row[0], row[2] if is_known else None

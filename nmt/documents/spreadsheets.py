@@ -145,7 +145,7 @@ class CellText:
     """The text of a cell, line by line."""
 
     def __init__(self, holder: XmlElement, place: str):
-        self._holder, self._place = holder, place
+        self._place = place
         runs = read_runs(holder)
         self._usual = office.usual_format(runs, office.Format(office.namespace(holder)))
         self._lines: list[list[Node]] = [[]]  # every second one is the end of a line

@@ -89,11 +89,9 @@ def _read(
     return run, options, tokenizer
 
 
-def load_without_weights(
-    path: str | Path | Run | None = None, weights: bool = True, **changed: Any
-) -> TrainedRun:
-    """Returns what `load` does, with newly initialized weights."""
-    run, options, tokenizer = _read(path, weights, changed)
+def load_without_weights(path: str | Path | Run | None = None, **changed: Any) -> TrainedRun:
+    """Returns what `load` does, with newly initialized weights, of a run that may have none."""
+    run, options, tokenizer = _read(path, False, changed)
 
     @functools.cache
     def networks() -> Networks:

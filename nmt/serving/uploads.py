@@ -27,7 +27,6 @@ class Upload(NamedTuple):
 
     file: UploadedFile
     columns: str | None  # of a table; None for other files
-    target: str  # code of the target language, which some formats name
 
 
 class Texts(NamedTuple):

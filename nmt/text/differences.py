@@ -10,7 +10,7 @@ import collections
 import dataclasses
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple, TypeVar
 
 from nmt.messages import plural
@@ -119,16 +119,6 @@ def difference(source: str, translation: str, protector: Protector = DEFAULT) ->
 def digits(number: str) -> str:
     """Returns the digits of a number."""
     return NOT_A_DIGIT.sub("", number)
-
-
-def differing_lines(
-    pairs: Iterable[tuple[str, str]], protector: Protector = DEFAULT
-) -> Iterator[tuple[int, Difference]]:
-    """Yields the number, from 1, and the Difference of each of `pairs` that has one."""
-    for number, (source, translation) in enumerate(pairs, start=1):
-        result = difference(source, translation, protector)
-        if result:
-            yield number, result
 
 
 def with_common_digits(text: str) -> str:

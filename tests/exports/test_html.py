@@ -76,7 +76,7 @@ def test_the_command_writes_a_page_of_the_run(finished, tmp_path, capsys):
     assert call(*command, "--to", html, "--languages", "pt-en") == 0
     printed = capsys.readouterr()
     assert printed.out.strip() == str(html)
-    assert "neither protects" in printed.err  # the run has learned no symbols
+    assert "neither protects" in printed.err
     held = data(html.read_text(encoding="utf-8"))
     assert held["name"] == "run"
     assert held["source"] == "pt"

@@ -69,8 +69,8 @@ def test_a_call_that_crashes_is_refused(processes):
 
 def test_errors_for_the_user_come_back(processes):
     with pytest.raises(UserError, match=r"a\.pdf: is not a document"):
-        call(processes, uploads.read_texts, Upload(UploadedFile("a.pdf", b""), None, "en"), 10)
-    upload = Upload(UploadedFile("a.txt", b"um dois tre"), None, "en")
+        call(processes, uploads.read_texts, Upload(UploadedFile("a.pdf", b""), None), 10)
+    upload = Upload(UploadedFile("a.txt", b"um dois tre"), None)
     with pytest.raises(RefusedError, match="11 characters; send at most 10") as refusal:
         call(processes, uploads.read_texts, upload, 10)
     assert refusal.value.status == 413

@@ -138,7 +138,7 @@ def test_an_archive_that_would_fill_the_memory_is_refused():
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", " " * (uploads.MAX_UNPACKED_BYTES + 1))
     with pytest.raises(RefusedError, match="30000001 bytes"):
-        uploads.parse_upload(Upload(UploadedFile("a.docx", content.getvalue()), None, "en"))
+        uploads.parse_upload(Upload(UploadedFile("a.docx", content.getvalue()), None))
 
 
 async def content_of(file):

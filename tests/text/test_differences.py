@@ -2,7 +2,7 @@
 
 import pytest
 
-from nmt.text.differences import difference, differing_lines
+from nmt.text.differences import difference
 from nmt.text.glossary import Glossary
 from nmt.text.protected import Protector
 
@@ -48,9 +48,3 @@ def test_terms_of_a_glossary_must_be_translated():
 def test_patterns_of_the_user_are_compared():
     protector = Protector(patterns=["ACME"])
     assert str(difference("ACME", "Acme", protector)) == "missing ACME"
-
-
-def test_lines_with_a_difference_are_numbered():
-    pairs = [("1", "1"), ("2", "3"), ("a", "b"), ("{x}", "")]
-    rows = [(number, str(result)) for number, result in differing_lines(pairs)]
-    assert rows == [(2, "missing 2; added 3"), (4, "missing {x}")]
