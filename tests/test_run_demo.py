@@ -66,6 +66,7 @@ def test_importing_runs_nothing_and_one_guard_ends_the_file():
     assert guards == tree.body[-1:]
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_plain_training_computes_the_loss_and_the_accuracy_of_the_story(monkeypatch):
     called = []
     for name in ("loss_function", "accuracy_function"):

@@ -1,5 +1,6 @@
 """What must hold of CTranslate2's engine: it finds, scores and attends as TensorFlow's."""
 
+import functools
 import itertools
 from typing import NamedTuple
 
@@ -28,6 +29,12 @@ PAIRS = sentences(12, seed=1)
 LINES = [source for source, _ in PAIRS]
 
 
+@functools.cache
+def definition_of(transformer, options):
+    """Returns an engine of TensorFlow, made once: to trace its searches takes long."""
+    return tensorflow_engine(networks_of(transformer), options, SETTINGS)
+
+
 class Weights(NamedTuple):
     """A network of random weights, and where they are for CTranslate2."""
 
@@ -44,7 +51,7 @@ class Weights(NamedTuple):
 
     def definition(self, **options):
         """Returns the engine of TensorFlow."""
-        return tensorflow_engine(networks_of(self.transformer), SearchOptions(**options), SETTINGS)
+        return definition_of(self.transformer, SearchOptions(**options))
 
     def requests(self, prefix=()):
         """Returns a Request for each of LINES."""
