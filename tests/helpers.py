@@ -191,6 +191,12 @@ def run_process(command, variables=None, **options):
     return subprocess.run(**process_options(command, variables, options))
 
 
+def lines_of_tensorflow(stderr):
+    """Returns the lines of stderr that TensorFlow and its libraries have written."""
+    expression = re.compile(r"absl|\.cc:|\.py:\d|^[IWEF]\d{4} |Warning")
+    return [line for line in stderr.splitlines() if expression.search(line)]
+
+
 def start_process(command, variables=None, **options):
     """Starts a process, which is killed after the test if it still runs. Returns the Popen.
 

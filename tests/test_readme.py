@@ -10,7 +10,7 @@ import sys
 from subprocess import PIPE
 
 import pytest
-from helpers import ROOT, run_process, start_process, write_tsv
+from helpers import ROOT, lines_of_tensorflow, run_process, start_process, write_tsv
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 # A training run of seconds, in place of one of minutes; the first draws pictures, too.
@@ -87,6 +87,7 @@ def test_a_command_runs(command, clone, tmp_path):
         command, folder = f"{command} {MINIATURE} {without_pictures}", clone / "none"
     process = run_process(in_shell(command), cwd=folder)
     assert process.returncode == 0, process.stderr
+    assert not lines_of_tensorflow(process.stderr)
 
 
 def test_every_line_of_shell_is_run_or_installs():
