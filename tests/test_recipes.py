@@ -69,6 +69,7 @@ def run_with_a_kill(recipe, folder, flags, sign):
         while not list(folder.glob(sign)):
             assert process.poll() is None
             time.sleep(0.05)
+        time.sleep(1)  # until Snakemake has noted that a job is done
     finally:
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
