@@ -58,10 +58,10 @@ async def translate_plain(
             one,
             best.text,
             [*one.notices, *best.notices],
-            [other.text for other in others],
+            [result.text for result in further_results],
             best.confidence,
         )
-        for one, (best, *others) in zip(text_queries, results, strict=True)
+        for one, (best, *further_results) in zip(text_queries, results, strict=True)
     ]
 
 
