@@ -1,86 +1,22 @@
 """The Transformer of "Attention Is All You Need" (Vaswani et al. 2017, arXiv 1706.03762).
 
-Read it from top to bottom, in the order of TensorFlow's tutorial: positions, masks, attention,
-feed-forward, one layer of each kind, the two stacks, the whole network, its learning rate, its
-loss, and how it translates. The code is complete and plain: token ids in, logits or token ids out;
-no files, no text, no command line.
-
-`run_demo.py --plain` trains and translates with these very lines. Without it, nmt/network/engine.py
-overrides the methods that cost the most time (attention, the loss) by faster ones; tests prove them
-equal. nmt/network/variants.py has what differs from the paper: normalizing first, shared
-embeddings, all tokens in parallel.
-
-What differs from the tutorial: layers return their attention weights, too; positions have no limit,
-so that `pe_input` and `pe_target` are gone; the model makes its own masks. Keras 3 passes only
-tensors by position, so that `training` and the masks go by name.
+Read it from top to bottom, in the order of TensorFlow's tutorial. It is complete and plain: ids of
+tokens in, logits or ids out. `run_demo.py --plain` trains and translates with these very lines;
+without it, nmt/network/engine.py replaces the methods that cost the most time, proven equal.
 
 Shapes in comments: B sentences, L tokens (S source, T target), H heads, D = d_model, V vocabulary
-size. "Real" tokens are those that are not padding. Masks are 1.0 at positions that must not be
-attended to. Arguments that recur: `d_model`, the width of a token's vector; `dff`, that of the
-hidden layer in the feed-forward network; `rate`, of dropout.
+size. Masks are 1.0 at positions that must not be attended to; "real" tokens are not padding.
+`d_model` is the width of a token's vector, `dff` that within the feed-forward network, `rate` that
+of dropout. docs/names.md has what differs from the tutorial.
 """
-
-import contextlib
 
 import keras
 import tensorflow as tf
 
-if keras.config.backend() != "tensorflow":
-    raise ImportError(
-        "transformer_model needs Keras on TensorFlow: set KERAS_BACKEND=tensorflow in the "
-        "environment before Keras is imported"
-    )
+from nmt.network.keras_layers import TransformerLayer, TransformerModel, register
 
-PAD, UNKNOWN, START, END = 0, 1, 2, 3  # ids of the special tokens; TensorFlow pads with 0
-
+PAD, UNKNOWN, START, END = 0, 1, 2, 3  # ids of the special tokens
 MASKED = -1e9  # beside other logits, its softmax is 0; bfloat16 holds it, float16 does not
-
-
-# ---- What Keras 3 asks of layers, and the tutorial did not need ----
-
-# Keras rebuilds a saved model (.keras) from classes that are registered.
-register = keras.saving.register_keras_serializable(package="transformer_model")
-
-
-@contextlib.contextmanager
-def dtype_policy_scope(policy):
-    """Within the block, new layers have a dtype policy, such as "float32" or "mixed_bfloat16"."""
-    before = keras.config.dtype_policy()
-    keras.config.set_dtype_policy(policy)
-    try:
-        yield
-    finally:
-        keras.config.set_dtype_policy(before)
-
-
-def rebuild(layer_class, config):
-    """Returns a layer made from the result of `get_config`, with its dtype policy for all parts."""
-    config = dict(config)
-    with dtype_policy_scope(keras.dtype_policies.get(config.pop("dtype"))):
-        return layer_class(**config)
-
-
-def parts_of(layer):
-    """Returns the layers that a layer has as attributes, or in lists, each once."""
-    attributes = keras.tree.flatten(vars(layer))
-    return [*dict.fromkeys(part for part in attributes if isinstance(part, keras.Layer))]
-
-
-class TransformerLayer(keras.layers.Layer):
-    """A layer that is made of other layers; `d_model` is the width of the vectors it takes."""
-
-    from_config = classmethod(rebuild)
-
-    def build(self, input_shape):
-        """Creates the variables of all parts. They take vectors of width D; an embedding, ids."""
-        for part in parts_of(self):
-            if not part.built:  # two stacks may share an embedding (variants.py)
-                part.build((None, None, self.d_model))
-
-    def compute_mask(self, inputs, previous_mask):
-        """Returns None: masks are arguments of `call`, never attached to an output."""
-        return
-
 
 # ---- Positional encoding (paper 3.5) ----
 
@@ -358,20 +294,17 @@ class Decoder(TransformerLayer):
 
 
 @register
-class Transformer(keras.Model):
+class Transformer(TransformerModel):
     """Encoder, decoder and the layer that turns vectors into logits; makes its own masks.
 
     Pass one tuple, `(inp, tar)`: Keras reloads a model with two inputs with random weights.
     """
-
-    from_config = classmethod(rebuild)
 
     def __init__(
         self, num_layers, d_model, num_heads, dff, input_vocab_size, target_vocab_size, rate=0.1,
         **kwargs,
     ):  # fmt: skip
         super().__init__(**kwargs)
-        self.check_dtype()
         self.config = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,
             input_vocab_size=input_vocab_size, target_vocab_size=target_vocab_size, rate=rate,
@@ -381,41 +314,10 @@ class Transformer(keras.Model):
         # Logits are float32 under mixed_bfloat16, too.
         self.final_layer = keras.layers.Dense(target_vocab_size, dtype="float32")
 
-    def check_dtype(self):
-        """Raises a ValueError for float16, or a policy that the layers within would not have."""
-        policy, policy_of_layers = self.dtype_policy.name, keras.config.dtype_policy().name
-        if self.compute_dtype == "float16":
-            raise ValueError(
-                f"{policy} cannot hold the mask's {MASKED:g}: use mixed_bfloat16 or float32"
-            )
-        if policy != policy_of_layers:
-            raise ValueError(
-                f"dtype {policy} is not that of the layers within, {policy_of_layers}: leave it "
-                f'out, and build the network within dtype_policy_scope("{policy}")'
-            )
-
-    def get_config(self):
-        """Returns the constructor's arguments by name, from which Keras rebuilds the model."""
-        return {**super().get_config(), **self.config}
-
-    def build(self, input_shape):
-        """Creates all variables; see TransformerLayer."""
-        for part in (self.encoder, self.decoder, self.final_layer):
-            part.build((None, None, self.config["d_model"]))
-
     def call(self, inputs, *, training=False):
         """Ids (B, S) and (B, T) -> logits (B, T, V) float32, attention weights by layer.
 
         Logits at position t are for the token after tar[:, t] (teacher forcing).
-        """
-        dec_output, attention_weights = self.decoder_output(inputs, training=training)
-        final_output = self.final_layer(dec_output)  # (B, T, V)
-        return final_output, attention_weights
-
-    def decoder_output(self, inputs, *, training=False):
-        """Ids (B, S), (B, T) -> what the logits are computed from (B, T, D), weights by layer.
-
-        A method of its own: the engine computes logits, loss and gradient of it in one go.
         """
         inp, tar = inputs
         enc_padding_mask, combined_mask, dec_padding_mask = create_masks(inp, tar)
@@ -428,7 +330,9 @@ class Transformer(keras.Model):
             tar, enc_output, training=training, look_ahead_mask=combined_mask,
             padding_mask=dec_padding_mask,
         )  # (B, T, D)  # fmt: skip
-        return dec_output, {**enc_weights, **dec_weights}
+
+        final_output = self.final_layer(dec_output)  # (B, T, V)
+        return final_output, {**enc_weights, **dec_weights}
 
 
 # ---- Learning rate (paper 5.3, equation 3) ----
@@ -461,11 +365,10 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
 
 # ---- Loss and accuracy: over real tokens only ----
 
-# Another one, with label smoothing (paper 5.4), is in nmt/network/loss.py.
 loss_object = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
 
 
-def loss_function(real, pred, loss_object=loss_object):
+def loss_function(real, pred):
     """Returns the mean cross-entropy, in nats, of real tokens; ids (B, T), logits (B, T, V)."""
     mask = tf.math.logical_not(tf.math.equal(real, PAD))  # (B, T)
     loss_ = loss_object(real, pred)  # (B, T)
@@ -473,7 +376,7 @@ def loss_function(real, pred, loss_object=loss_object):
     mask = tf.cast(mask, dtype=loss_.dtype)
     loss_ *= mask
 
-    # 0.0 for a batch without a real token, as a device's share of a batch may be.
+    # 0.0 for a batch without a real token.
     return tf.math.divide_no_nan(tf.reduce_sum(loss_), tf.reduce_sum(mask))
 
 

@@ -62,14 +62,14 @@ def reported(*arguments):
     save(*arguments)
     print("SAVED", file=sys.stderr, flush=True)
 
-train_epoch = Epochs.train_epoch
+train_on = Epochs.train_on
 
 def announced(epochs, batches, steps, title, *more):
     print(f"{title}: batch {int(epochs.position)}/{steps}", file=sys.stderr, flush=True)
-    return train_epoch(epochs, batches, steps, title, *more)
+    return train_on(epochs, batches, steps, title, *more)
 
 checkpoints.Keeper.save = reported
-Epochs.train_epoch = announced
+Epochs.train_on = announced
 progress.REPORT_SECONDS = 0
 Pictures.draw = lambda *arguments, **choices: None
 startup.catch_interrupts()

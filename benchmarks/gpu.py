@@ -39,6 +39,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nmt.cli import startup
 from nmt.options import Options
+from nmt.training.step import FastStep, new_fast_step
 
 os.environ["XLA_FLAGS"] = startup.xla_flags()  # as `run_demo.py train` has them
 
@@ -113,9 +114,10 @@ def random_batch(rows: int, vocab_size: int) -> tuple[tf.Tensor, tf.Tensor]:
     return tf.constant(inp, tf.int32), tf.constant(tar, tf.int32)
 
 
-def training_on(name: str, options: Options) -> run_demo.Training:
-    """Returns a Training on one device."""
-    return run_demo.Training(options, options.vocab_size, tf.distribute.OneDeviceStrategy(name))
+def step_on(name: str, options: Options) -> FastStep:
+    """Returns the step of a new network on one device."""
+    strategy, entries = tf.distribute.OneDeviceStrategy(name), options.vocab_size
+    return new_fast_step(options, entries, entries, strategy, parts=1, steps=1)
 
 
 class Step(NamedTuple):
@@ -183,18 +185,10 @@ def equality_rows(miniature: bool) -> Iterator[Row]:
             yield Row((precision, xla), lambda compare=compare: compare)
 
 
-def loss_and_gradients(training, inp, tar):
-    """Returns the mean loss of a batch, and its gradients, as `Training.train_step` computes it."""
-
-    @training.compiled
-    def compute(inp, tar_inp, tar_real):
-        with tf.GradientTape() as tape:
-            predictions = training.forward.predict((inp, tar_inp), training=True)
-            loss = training.loss_function(tar_real, predictions)
-        gradients = tape.gradient(loss, training.transformer.trainable_variables)
-        return loss, [tf.convert_to_tensor(gradient) for gradient in gradients]
-
-    return compute(inp, tar[:, :-1], tar[:, 1:])
+def loss_and_gradients(step, inp, tar):
+    """Returns the mean loss of a batch, and its gradients."""
+    sums, gradients = step.compiled(step.sums_and_gradients)(inp, tar[:, :-1], tar[:, 1:])
+    return sums.loss / sums.tokens, [gradient / sums.tokens for gradient in gradients]
 
 
 def differences(precision: str, xla: str) -> list[str]:
@@ -207,11 +201,12 @@ def differences(precision: str, xla: str) -> list[str]:
     changed = dataclasses.replace(options, mixed_precision=FLOATS[precision], xla=xla)
     tf.config.experimental.enable_tensor_float_32_execution(False)
     try:
-        reference, tested = training_on("/CPU:0", options), training_on(device(), changed)
+        devices = "/CPU:0", device()
+        reference, tested = map(step_on, devices, (options, changed))
         tested.transformer.set_weights(reference.transformer.get_weights())
         (expected, gradients), (loss, others) = (
-            training.strategy.run(loss_and_gradients, (training, inp, tar))
-            for training in (reference, tested)
+            tf.distribute.OneDeviceStrategy(name).run(loss_and_gradients, (step, inp, tar))
+            for name, step in zip(devices, (reference, tested), strict=True)
         )
     finally:
         tf.config.experimental.enable_tensor_float_32_execution(True)
@@ -275,9 +270,9 @@ def prepare_training(
     """Compiles a training step. Returns its measurement."""
     mixed = FLOATS[precision]
     options = options_of(preset, miniature, mixed_precision=mixed, xla=xla)
-    training = training_on(device(), options)
+    fast_step = step_on(device(), options)
     batch = random_batch(tokens // LENGTH, options.vocab_size)
-    step = warmed_up(lambda: training.train_batch(*batch).numpy())
+    step = warmed_up(lambda: fast_step.train_batch(*batch).numpy())
     operations = sum(
         6 * size * to * sum(sides) * tokens
         for size, to, *sides in products_of(options, options.vocab_size)

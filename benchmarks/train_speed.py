@@ -108,15 +108,16 @@ def adam(options):
 
 def this_project(work):
     """This project as shipped: batches of similar length, made while it trains."""
-    import run_demo
     from nmt.training import devices
+    from nmt.training.step import new_fast_step
 
     xla = work.get("xla", "off")
     strategy, parts = devices.configure(xla == "on")  # before TensorFlow starts
     corpus, tokenizer, options = text(work)
     mixed = work.get("mixed", False)
     options = dataclasses.replace(options, mixed_precision=mixed, xla=xla)
-    training = run_demo.Training(options, tokenizer.vocab_size, strategy, parts)
+    entries = tokenizer.vocab_size
+    step = new_fast_step(options, entries, entries, strategy, parts, steps=1)
     folder = Path(tempfile.mkdtemp(dir=work["folder"])) / "cache"
     batches = batching.training_batches(options, corpus, tokenizer, folder=folder)
 
@@ -124,14 +125,14 @@ def this_project(work):
     endless = itertools.chain.from_iterable(epochs)
     of_each_shape = {inp.shape: (inp, tar) for inp, tar in batches.epoch(1, 0)}
     spec = batches.epoch(1, 0).element_spec
-    training.train_batch.get_concrete_function(*spec)  # one trace for all shapes, as in train_epoch
+    step.trace(spec, accumulate=1)
     for inp, tar in of_each_shape.values():  # creates kernels, or compiles programs
-        training.train_batch(inp, tar)
+        step.train_batch(inp, tar)
 
     def turn(steps):
         sums, positions = 0.0, 0
         for inp, tar in itertools.islice(endless, steps):
-            sums += training.train_batch(inp, tar)
+            sums += step.train_batch(inp, tar)
             positions += tar.shape[0] * (tar.shape[1] - 1)
         return float(sums.numpy()[2]), positions
 

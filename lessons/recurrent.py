@@ -34,12 +34,17 @@ from nmt.cli import flags
 from nmt.corpus import batches as batching
 from nmt.corpus.source import CorpusSource
 from nmt.messages import log
+from nmt.network.engine import decoder_output
 from nmt.network.variants import TiedLogits
 from nmt.options import Options
 from nmt.results import evaluation
+from nmt.results.validation import new_epochs
 from nmt.text import tokenizer as tokenizing
-from nmt.training import devices
-from transformer_model import END, MASKED, PAD, START
+from nmt.training import devices, schedules
+from nmt.training.loop import Counters, Epochs
+from nmt.training.optimizer import Adam
+from nmt.training.step import FastStep
+from transformer_model import END, MASKED, PAD, START, create_padding_mask
 
 LENGTHS = ((1, 8), (9, 12), (13, 16), (17, 10_000))  # words of a source
 SIZES = ("num_layers", "d_model", "dff", "num_heads", "vocab_size", "batch_tokens")
@@ -48,10 +53,9 @@ SIZES = ("num_layers", "d_model", "dff", "num_heads", "vocab_size", "batch_token
 class Recurrent(keras.Model):
     """GRU encoder and decoder, `layers` deep, and an attention vector for each predicted token.
 
-    It offers what `run_demo.Training` asks of a Transformer: `config`, `decoder_output` and
-    `final_layer`. Embeddings and attention vector have the width D, each GRU has U `units`. If it
-    attends, the context of a token is a weighted mean of all of the encoder's states, else always
-    its last.
+    It offers what FastStep asks of a Transformer: `encoder`, `decoder` and `final_layer`.
+    Embeddings and attention vector have the width D, each GRU has U `units`. If it attends, the
+    context of a token is a weighted mean of all of the encoder's states, else always its last.
     """
 
     def __init__(self, vocab_size, width, units, layers, rate, attends):
@@ -81,31 +85,35 @@ class Recurrent(keras.Model):
             states.append(state)
         return x, states
 
-    def attend(self, h, encoded, state, inp):
-        """Decoder's states (B, T, U) -> attention vectors (B, T, D), and weights (B, T, S)."""
+    def attend(self, h, encoded, state, padding):
+        """Decoder's states (B, T, U), padding (B, 1, S) -> vectors (B, T, D), weights (B, T, S)."""
         if self.attends:
             scores = tf.matmul(self.score(h), encoded, transpose_b=True)  # (B, T, S)
-            weights = tf.nn.softmax(scores + MASKED * tf.cast(inp == PAD, scores.dtype)[:, None])
+            weights = tf.nn.softmax(scores + MASKED * padding)
             context = tf.matmul(weights, encoded)  # (B, T, U)
         else:
             weights = None
             context = tf.broadcast_to(state[:, tf.newaxis], tf.shape(h))  # one for all tokens
         return self.combine(tf.concat([context, h], axis=-1)), weights
 
-    def decoder_output(self, inputs, *, training=False):
-        """Ids (B, S), (B, T) -> attention vectors (B, T, D), which predict each next token."""
-        inp, tar = inputs
-        encoded, states = self.encode(inp, training)
+    def encoder(self, inp, *, training, mask):
+        """Ids (B, S) -> what `decoder` takes of the source, and no weights."""
+        return self.encode(inp, training), {}
+
+    def decoder(self, tar, enc_output, *, training, look_ahead_mask, padding_mask):
+        """Ids (B, T) -> attention vectors (B, T, D), which predict each next token, and weights."""
+        encoded, states = enc_output
         x = self.embed(tar, training)  # (B, T, D)
         for gru, state in zip(self.decoders, states, strict=True):
             x, _ = gru(x, initial_state=state, training=training)
             x = self.dropout(x, training=training)
-        output, weights = self.attend(x, encoded, states[-1], inp)
+        output, weights = self.attend(x, encoded, states[-1], padding_mask[:, 0])
         return self.dropout(output, training=training), {"attention": weights}
 
     def call(self, inputs, *, training=False):
         """Ids (B, S), (B, T) -> logits (B, T, V)."""
-        return self.final_layer(self.decoder_output(inputs, training=training)[0])
+        inp, tar = inputs
+        return self.final_layer(decoder_output(self, inp, tar, training))
 
     def build(self, *_):
         """Makes all variables, by the call of each layer."""
@@ -117,6 +125,7 @@ class Recurrent(keras.Model):
         """Ids (B, S) -> those of the likeliest next tokens, one after the other: (B, 1 + L)."""
         encoded, states = self.encode(inp)
         last, length = states[-1], tf.shape(inp)[1] + 50
+        padding = create_padding_mask(inp)[:, 0]  # (B, 1, S)
         tokens = tf.fill((tf.shape(inp)[0], 1), START)  # (B, 1)
         ids = tokens
 
@@ -128,7 +137,7 @@ class Recurrent(keras.Model):
             for gru, state in zip(self.decoders, states, strict=True):
                 x, state = gru(x, initial_state=state)
                 after.append(state)
-            output, _ = self.attend(x, encoded, last, inp)
+            output, _ = self.attend(x, encoded, last, padding)
             tokens = tf.argmax(self.final_layer(output), axis=-1, output_type=tf.int32)
             tokens = tf.where(tf.reduce_any(ids == END, axis=1, keepdims=True), PAD, tokens)
             return tf.concat([ids, tokens], axis=1), tokens, after
@@ -141,14 +150,14 @@ class Network(NamedTuple):
     """A network that is trained beside the others."""
 
     title: str
-    training: run_demo.Training
+    epochs: Epochs
     rates: list[float]  # tokens per second, of each epoch
 
 
 def recurrent_builder(units, attends):
     """Returns what builds a Recurrent as run_demo.build_transformer builds a Transformer."""
 
-    def build(options, vocab_size, plain, target_vocab_size=None):
+    def build(options, vocab_size):
         model = Recurrent(vocab_size, options.d_model, units, 2, options.dropout_rate, attends)
         model.build()
         return model
@@ -158,33 +167,34 @@ def recurrent_builder(units, attends):
 
 def build_network(title, build, options, vocab_size):
     """Returns an untrained Network."""
-    original, run_demo.build_transformer = run_demo.build_transformer, build
-    try:
-        keras.utils.set_random_seed(options.seed)  # which drops the kernels of tokenizers
-        strategy, parts = devices.configure()
-        training = run_demo.Training(options, vocab_size, strategy, parts)
-    finally:
-        run_demo.build_transformer = original
-    return Network(title, training, rates=[])
+    keras.utils.set_random_seed(options.seed)  # which drops the kernels of tokenizers
+    on = devices.configure()
+    counters = Counters.of(on.strategy)
+    optimizer = Adam(
+        schedules.learning_rate(options, counters.steps), beta_1=0.9, beta_2=0.98, epsilon=1e-9
+    )
+    step = FastStep(build(options, vocab_size), optimizer, options, on.strategy, on.parts)
+    return Network(title, new_epochs(step, options, counters, on), rates=[])
 
 
 def train(networks, options, corpus, tokenizer, epochs):
     """Trains Networks, an epoch of each in turn."""
-    batches = batching.training_batches(networks[0].training.options, corpus, tokenizer)
+    batches = batching.training_batches(options, corpus, tokenizer)
     for network in networks:
-        network.training.total_steps.assign(batches.per_epoch * epochs)
+        network.epochs.total_steps.assign(batches.per_epoch * epochs)
     for epoch, network in itertools.product(range(1, epochs + 1), networks):
-        training = network.training
+        done = network.epochs
         order = batches.epoch(options.buffer_size, options.seed + epoch)
         title = f"Epoch {epoch}/{epochs} of {network.title}"
-        rate = training.epochs.train_epoch(order, batches.per_epoch, title)
-        training.epochs.position.assign(0)
-        loss, _, tokens = training.epochs.sums_so_far.numpy()
-        validation, accuracy = training.validator.loss_and_accuracy(corpus.validation, tokenizer)
-        network.rates.append(rate)
+        for inp, tar in done.train_on(order, batches.per_epoch, title):
+            done.training_step.train_step(inp, tar)
+        done.position.assign(0)
+        loss, _, tokens = done.sums_so_far.numpy()
+        validation, accuracy = done.validator.loss_and_accuracy(corpus.validation, tokenizer)
+        network.rates.append(done.rate)
         log.info(
             f"{title}: loss {loss / tokens:.3f}; validation loss {validation:.3f}, accuracy "
-            f"{accuracy:.3f}; {rate:,.0f} tokens/s"
+            f"{accuracy:.3f}; {done.rate:,.0f} tokens/s"
         )
 
 
@@ -225,13 +235,13 @@ def print_table(networks, tokenizer, sources, references):
     source_tokens = sum(map(len, tokenizer.encode(sources))) / len(sources)
     print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     for network in networks:
-        model = network.training.transformer
+        model = network.epochs.training_step.transformer
         if isinstance(model, Recurrent):
             translations = recurrent_translations(model, tokenizer, sources)
             recurrent_steps = source_tokens + target_tokens
             steps = f"{recurrent_steps:.0f} / {recurrent_steps:.0f}"
         else:
-            translations = list(network.training.model.translator(tokenizer)(sources))
+            translations = list(network.epochs.validator.model.translator(tokenizer)(sources))
             steps = f"1 / {1 + target_tokens:.0f}"
         scores = " | ".join(scores_by_length(translations, references, sources))
         print(

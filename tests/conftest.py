@@ -7,7 +7,6 @@ import os
 import shutil
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -118,21 +117,16 @@ def untrained(monkeypatch):
 
     A list of what each run would have begun with: its options, its Keeper and its Corpus.
     """
-    import run_demo
+    from nmt.cli.session import Session
 
     begun = []
 
-    class Untrained(run_demo.Training):
-        def __init__(self, options, *_):
-            self.options, self.checkpoint = options, None
-            self.transformer = SimpleNamespace(count_params=lambda: 0)
-            self.epochs = SimpleNamespace(times=SimpleNamespace(), fit=self.begin)
+    def begin(session, *_):
+        begun.append((session.options, session.keeper(None), session.corpus))
+        raise KeyboardInterrupt
 
-        def begin(self, keeper, corpus, *_):
-            begun.append((self.options, keeper, corpus))
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(run_demo, "Training", Untrained)
+    monkeypatch.setattr(Session, "fast_step", lambda session: None)
+    monkeypatch.setattr(Session, "epochs", begin)
     return begun
 
 
@@ -147,7 +141,8 @@ def unscored(monkeypatch):
 
     line = TranslatedLine("um.", "one.", "one.")
     scores = dict(lines=1, loss=0.0, accuracy=0.0)
-    monkeypatch.setattr(evaluation, "evaluate", lambda *_: (scores, [line]))
+    monkeypatch.setattr(evaluation, "translate_test", lambda *_: [line])
+    monkeypatch.setattr(evaluation, "score_test", lambda *_: scores)
     monkeypatch.setattr(Validator, "translations_of", lambda *_: [])
 
 

@@ -31,9 +31,14 @@ from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.decoding.translator import TextOptions, Translator
 from nmt.network import marian
 from nmt.network.engine import ParallelForward
+from nmt.network.keras_layers import dtype_policy_scope
 from nmt.network.variants import TransformerVariant, Variant, network_of
 from nmt.options import Options
+from nmt.results.validation import new_epochs
 from nmt.training import devices
+from nmt.training.devices import Devices
+from nmt.training.loop import Counters, Text
+from nmt.training.step import new_fast_step
 from transformer_model import END, PAD, START
 
 ROOT = Path(run_demo.__file__).parent
@@ -260,7 +265,7 @@ def small_transformer(seed=2, **options):
       options: replace some of SIZES, or are of a Variant, or `dtype`, a dtype policy.
     """
     sizes = {**SIZES, **options}
-    with tm.dtype_policy_scope(sizes.pop("dtype", "float32")):
+    with dtype_policy_scope(sizes.pop("dtype", "float32")):
         variant = Variant(**{name: sizes.pop(name) for name in Variant._fields if name in sizes})
         model = network_of(variant, **sizes)
     model.build(((None, None), (None, None)))
@@ -396,20 +401,49 @@ def searcher_of(translate):
 # ---- Trainings ----
 
 
+class Training:
+    """The engine's step of a new network, with the Epochs that it trains."""
+
+    def __init__(self, options, vocab_size, strategy, parts=1):
+        counters = Counters.of(strategy)
+        self.options, self.strategy, self.total_steps = options, strategy, counters.steps
+        self.step = new_fast_step(options, vocab_size, vocab_size, strategy, parts, counters.steps)
+        self.transformer, self.optimizer = self.step.transformer, self.step.shared_optimizer
+        self.train_batch, self.forward = self.step.train_batch, self.step.forward
+        self.epochs = new_epochs(self.step, options, counters, Devices(strategy, parts))
+        self.checkpoint, self.validator = self.epochs.checkpoint, self.epochs.validator
+        self.model = self.validator.model
+
+    def train_epoch(self, batches, steps, title="", keeper=None):
+        """Trains on an epoch's batches from its position on. Returns real tokens per second."""
+        for inp, tar in self.epochs.train_on(batches, steps, title, keeper):
+            self.step.train_step(inp, tar)
+        return self.epochs.rate
+
+    def fit(self, keeper, corpus, tokenizer, batches):
+        """Trains all epochs that are left."""
+        self.epochs.begin(keeper, Text(corpus, tokenizer, batches))
+        with self.epochs as epochs:
+            for epoch in epochs:
+                for inp, tar in epoch.batches:
+                    self.step.train_step(inp, tar)
+
+
 def tiny_training(parts=1, **changes):
     """Returns a Training of one small layer, without dropout."""
     sizes = dict(num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=10)
     options = Options.of(given=sizes | dict(vocab_size=20) | changes)
-    return run_demo.Training(options, options.vocab_size, tf.distribute.get_strategy(), parts)
+    return Training(options, options.vocab_size, tf.distribute.get_strategy(), parts)
 
 
 def pretend_epoch(epochs, *_):
-    """Stands in for Epochs.train_epoch: every weight grows, without a step, slow to trace."""
-    for weight in epochs.training.transformer.trainable_variables:
+    """Stands in for Epochs.train_on: every weight grows, without a step, slow to trace."""
+    for weight in epochs.training_step.transformer.trainable_variables:
         weight.assign_add(tf.fill(weight.shape, 0.01))
-    epochs.training.optimizer.iterations.assign_add(5)
+    epochs.training_step.optimizer.iterations.assign_add(5)
     epochs.sums_so_far.assign([9.0, 1.0, 3.0])
-    return 1.0  # token per second
+    epochs.rate = 1.0  # token per second
+    yield from ()
 
 
 def random_batches(number, rows=8, length=9):
@@ -436,7 +470,7 @@ def figures(*rows):
 
 def of_epoch(training, batches, steps):
     """Returns the mean loss and accuracy of an epoch that is trained."""
-    training.epochs.train_epoch(devices.distribute(training.strategy, batches), steps, "")
+    training.train_epoch(devices.distribute(training.strategy, batches), steps)
     training.epochs.position.assign(0)
     loss, hits, tokens = training.epochs.sums_so_far.numpy()
     return float(loss / tokens), float(hits / tokens)

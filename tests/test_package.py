@@ -180,7 +180,7 @@ def test_mistakes_of_an_application_are_user_errors(tmp_path):
 
 @pytest.mark.usefixtures("eagerly")
 def test_an_application_trains_resumes_and_scores_without_output(tmp_path, capfd, monkeypatch):
-    monkeypatch.setattr(Epochs, "train_epoch", pretend_epoch)
+    monkeypatch.setattr(Epochs, "train_on", pretend_epoch)
     monkeypatch.setattr(Validator, "translations_of", lambda *_: [])
     corpus = write_tsv(tmp_path / "numbers.tsv", sentences(300))
     sizes = dict(num_layers=1, d_model=16, dff=32, num_heads=2, vocab_size=320, batch_size=64)

@@ -11,8 +11,8 @@ import numpy as np
 import tensorflow as tf
 from helpers import ROOT
 
+from nmt.network.keras_layers import parts_of
 from nmt.training.optimizer import Adam
-from transformer_model import parts_of
 
 
 def test_requirements_name_the_minor_version_of_keras():

@@ -5,6 +5,8 @@ import functools
 import inspect
 import json
 import sys
+import textwrap
+from types import SimpleNamespace
 
 import keras
 import numpy as np
@@ -21,11 +23,12 @@ from helpers import (
 )
 
 import run_demo
-import transformer_model
+from nmt import UserError
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora
+from nmt.options import Options
 from nmt.runs.folder import Run
-from nmt.training import checkpoints
+from nmt.training import checkpoints, step
 from nmt.training.loop import Epochs
 from transformer_model import END, PAD, START
 
@@ -34,53 +37,66 @@ from transformer_model import END, PAD, START
 
 def names_in_order(function):
     """Returns the names that a function's text assigns, calls or reads, in order of first use."""
-    tree = ast.parse(inspect.getsource(function).strip())
+    tree = ast.parse(textwrap.dedent(inspect.getsource(function)))
     nodes = [node for node in ast.walk(tree) if isinstance(node, ast.Name | ast.Attribute)]
     nodes.sort(key=lambda node: (node.lineno, node.col_offset))
     return [*dict.fromkeys(getattr(node, "id", None) or node.attr for node in nodes)]
 
 
+def in_order(function, names):
+    """Returns those of `names` that a function uses, in the order of first use."""
+    return [name for name in names_in_order(function) if name in names]
+
+
 def test_the_step_has_the_lines_of_the_tutorial_in_their_order():
     tutorial = [
-        "tar_inp", "tar_real", "GradientTape", "predictions", "loss", "loss_function", "gradients",
-        "gradient", "apply_gradients", "train_loss", "train_accuracy",
+        "tar_inp", "tar_real", "GradientTape", "predictions", "transformer", "loss",
+        "loss_function", "gradients", "gradient", "apply_gradients", "train_loss",
+        "train_accuracy", "accuracy_function",
     ]  # fmt: skip
-    names = names_in_order(run_demo.Training.train_step)
-    assert [name for name in names if name in tutorial] == tutorial
-    assert (
-        len(
-            inspect.getsource(run_demo.Training.train_step).partition("# (B, T - 1)")[2].split("\n")
-        )
-        < 25
-    )
+    step = run_demo.Step.train_step.python_function
+    assert in_order(step, tutorial) == tutorial
+    assert len(inspect.getsource(step).splitlines()) < 22
 
 
-def test_importing_runs_nothing_and_one_guard_ends_the_file():
+def test_a_run_shows_data_network_step_loop_translating_scores_and_pictures():
+    course = [
+        "corpus", "tokenizer", "batches", "Step", "new_network", "epochs", "epoch", "train_step",
+        "translate_test", "score_test", "report", "draw",
+    ]  # fmt: skip
+    assert in_order(run_demo.train, course) == course
+    network = ["Transformer", "CustomSchedule", "Adam"]
+    assert in_order(run_demo.new_network, network) == network
+    loops = [node for node in ast.walk(ast.parse(inspect.getsource(run_demo.train)))
+             if isinstance(node, ast.For)]  # fmt: skip
+    assert [ast.unparse(node.target) for node in loops] == ["epoch", "(inp, tar)"]
+    assert ast.unparse(loops[1].body) == "step.train_step(inp, tar)"
+
+
+def test_importing_runs_nothing_and_one_guard_ends_the_program():
     tree = ast.parse((ROOT / "run_demo.py").read_text())
     calls = [node for node in tree.body if isinstance(node, ast.Expr | ast.For | ast.With)]
     assert [ast.get_docstring(tree)] == [inspect.cleandoc(node.value.value) for node in calls]
-    guards = [
-        node for node in tree.body
-        if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'"
-    ]  # fmt: skip
-    assert guards == tree.body[-1:]
+    guards = [ast.unparse(node.test) for node in tree.body if isinstance(node, ast.If)]
+    assert guards == ["__name__ == '__main__'"]
 
 
-@pytest.mark.usefixtures("eagerly")
-def test_plain_training_computes_the_loss_and_the_accuracy_of_the_story(monkeypatch):
-    called = []
-    for name in ("loss_function", "accuracy_function"):
-        function = getattr(transformer_model, name)
-
-        def note(*arguments, name=name, function=function):
-            called.append(name)
-            return function(*arguments)
-
-        monkeypatch.setattr(transformer_model, name, note)
-    options = tiny_training().options
-    training = run_demo.Training(options, 20, tf.distribute.get_strategy(), plain=True)
-    training.train_batch(*random_batches(1)[0])
-    assert called == ["loss_function", "accuracy_function"]
+def test_the_story_refuses_what_the_tutorial_does_not_have():
+    one, two = SimpleNamespace(num_replicas_in_sync=1), SimpleNamespace(num_replicas_in_sync=2)
+    step.check_story(Options(decoder_layers=4), one)  # as many as the encoder has
+    for strategy, changes, said in (
+        (one, dict(label_smoothing=0.1), "--label-smoothing 0"),
+        (one, dict(accumulate=2), "--accumulate 1"),
+        (one, dict(clip_norm=1.0), "--clip-norm 0"),
+        (one, dict(mixed_precision=True), "bfloat16"),
+        (one, dict(xla="on"), "--xla off"),
+        (one, dict(optimizer="muon"), "Muon"),
+        (one, dict(schedule="cosine"), "--schedule inverse-sqrt"),
+        (one, dict(pre_norm=True), "another form"),
+        (two, {}, "several devices"),
+    ):
+        with pytest.raises(UserError, match=said):
+            step.check_story(Options(**changes), strategy)
 
 
 # ---- What it learns ----
@@ -146,10 +162,11 @@ def test_accumulated_batches_teach_what_one_larger_batch_does():
 def test_each_epoch_and_each_seed_has_an_order_of_its_own(tokenizer, tmp_path, monkeypatch):
     orders = []
 
-    def read(training, batches, *_):
+    def read(epochs, batches, *_):
         orders.append([tuple(row) for inp, _ in batches for row in inp.numpy().tolist()])
+        yield from ()
 
-    monkeypatch.setattr(Epochs, "train_epoch", read)
+    monkeypatch.setattr(Epochs, "train_on", read)
     monkeypatch.setattr(Epochs, "end_epoch", lambda *_: None)
     tokenizer = run_demo.Tokenizer(tokenizer.model)  # the seeds of other tests end older ones
     pairs = as_dataset(sentences(60))
@@ -159,7 +176,7 @@ def test_each_epoch_and_each_seed_has_an_order_of_its_own(tokenizer, tmp_path, m
         training = tiny_training(seed=seed, epochs=2, vocab_size=tokenizer.vocab_size)
         keeper = checkpoints.Keeper(training.checkpoint, Run(tmp_path), 1, 60)
         monkeypatch.setattr(keeper, "save", lambda *_: None)
-        training.epochs.fit(keeper, corpus, tokenizer, batches)
+        training.fit(keeper, corpus, tokenizer, batches)
     assert orders[4:] == orders[:2]  # the same seed
     assert len({*map(tuple, orders[:4])}) == 4
     assert all(sorted(order) == sorted(orders[0]) for order in orders)
@@ -172,8 +189,8 @@ def test_a_compiled_step_is_traced_once_static_and_stays_on_its_device(tokenizer
     tokenizer = run_demo.Tokenizer(tokenizer.model)  # the seeds of other tests end older ones
     training = tiny_training(xla="on", vocab_size=tokenizer.vocab_size)
     batches = batching.Batches(pairs, tokenizer, 8, 40, max_buckets=3)
-    compiled, compiler = [], training.compiled
-    training.compiled = lambda function: compiled.append(compiler(function)) or compiled[-1]
+    compiled, compiler = [], training.step.compiled
+    training.step.compiled = lambda function: compiled.append(compiler(function)) or compiled[-1]
     for seed in range(2):
         of_epoch(training, batches.epoch(100, seed), batches.per_epoch)
         assert training.train_batch.experimental_get_tracing_count() == 1
@@ -209,7 +226,7 @@ cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
 import run_demo
 from nmt.corpus import batches as batching
-from helpers import as_dataset, of_epoch, sentences, tiny_training
+from helpers import Training, as_dataset, of_epoch, sentences
 from nmt.options import Options
 pairs = as_dataset(sentences(120))
 keras.utils.set_random_seed(1)
@@ -221,7 +238,7 @@ options = Options(
     num_layers=1, d_model=8, dff=16, num_heads=2, dropout_rate=0.0, warmup_steps=200,
     xla="on" if xla else "off", accumulate=2, clip_norm=0.5, schedule="cosine",
 )
-training = run_demo.Training(options, tokenizer.vocab_size, strategy)
+training = Training(options, tokenizer.vocab_size, strategy)
 batches = batching.Batches(pairs, tokenizer, 16, 40, replicas=2)
 figures = [training.validator.loss_and_accuracy(pairs, tokenizer)]
 

@@ -24,6 +24,7 @@ from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.messages import log
 from nmt.options import Options
 from nmt.results import run_report
+from nmt.results.validation import new_epochs
 from nmt.runs import conversion
 from nmt.runs import parent as parents
 from nmt.runs.claim import Claim, claim
@@ -32,12 +33,12 @@ from nmt.runs.lock import LockedRun
 from nmt.runs.run_tokenizer import check_size
 from nmt.runs.weights import choose_weights
 from nmt.text.tokenizer import Tokenizer
-from nmt.training import checkpoints, cluster, devices, loop
+from nmt.training import averaging, checkpoints, cluster, devices, loop
 from nmt.training.epoch_metrics import validation_metrics
 from nmt.training.listeners import FinalRecord, Function, Listener, Listeners
 from nmt.training.plan import Plan
+from nmt.training.step import FastStep, Trainer, check_story, new_fast_step
 from nmt.training.tensorboard import TensorBoard
-from transformer_model import Transformer
 
 __all__ = [
     "Session", "Tokenizer", "load_corpus", "prepare", "train_tokenizer",
@@ -72,6 +73,8 @@ class Session:
     workers: cluster.Cluster
     parent: parents.Parent | None  # the run to begin with
     listeners: Listeners  # get the records of training
+    counters: loop.Counters  # how far it has come
+    errors: list[OSError] = dataclasses.field(default_factory=list)  # to report at the end
 
     @property
     def host(self) -> Host:
@@ -95,11 +98,6 @@ class Session:
         if self.host.prints:
             finished_runs.report(self.run, self.corpus)
 
-    def initialize(self, transformer: Transformer) -> None:
-        """Sets the weights to those of the run to begin with, if there is one."""
-        if self.parent:
-            self.parent.initialize(transformer)
-
     def batches(self) -> batching.Batches:
         """Returns the Batches to train on, and logs what will be done."""
         run, options, text = self.run, self.options, self.text
@@ -118,6 +116,28 @@ class Session:
         )
         return batches
 
+    def fast_step(self) -> FastStep:
+        """Returns the engine's step, of a new network."""
+        vocabularies = self.tokenizer.vocab_size, self.tokenizer.target.vocab_size
+        return new_fast_step(self.options, *vocabularies, *self.devices, self.counters.steps)
+
+    @contextlib.contextmanager
+    def epochs(
+        self, step: Trainer, batches: batching.Batches
+    ) -> Iterator[loop.Epochs]:  # fmt: skip
+        """Yields the Epochs that are left to train by a step, from the newest checkpoint on."""
+        epochs = new_epochs(step, self.options, self.counters, self.devices, self.workers)
+        epochs.listeners = self.listeners
+        if self.args.no_plots:
+            epochs.times.picture_seconds = 0  # of the time that a run is estimated to take
+        if self.parent:
+            self.parent.initialize(step.transformer)
+        text = loop.Text(self.corpus, self.tokenizer, batches)
+        with self.keeper(epochs.checkpoint) as keeper, epochs:
+            epochs.begin(keeper, text)
+            train_messages.announce_training(self.run, self.corpus, epochs, batches)
+            yield epochs
+
     def keeper(self, checkpoint: checkpoints.State) -> checkpoints.Keeper:
         """Returns the Keeper that saves and restores training."""
         kept_epochs = max(KEPT_CHECKPOINTS, self.options.average)
@@ -128,14 +148,20 @@ class Session:
             self.host.handles_signals,
         )  # fmt: skip
 
-    def announce(self, epochs: loop.Epochs, batches: batching.Batches) -> None:
-        """Logs what is left to train, once the newest checkpoint is restored."""
-        if self.args.no_plots:
-            epochs.times.picture_seconds = 0  # of the time that a run is estimated to take
-        epochs.listeners = self.listeners
-        train_messages.announce_training(self.run, self.corpus, epochs, batches)
-
     # ---- After training: what the chief writes, prints and draws ----
+
+    def final_model(self, epochs: loop.Epochs) -> Model:
+        """Returns the Model of the run's final weights, which it saves; see averaging.py."""
+        model: Model = epochs.validator.model
+        variables = model.transformer.trainable_variables
+        validation = averaging.average(
+            epochs.checkpoint, variables, epochs.keeper, self.options.average,
+            lambda: epochs.validator.validate(self.corpus, self.tokenizer, epochs.times),
+        )  # fmt: skip
+        self.write_validation(validation)
+        self.convert(model)  # for CTranslate2, which translates on a CPU
+        self.calibrate(model)  # how sure it is of a translation
+        return model
 
     def write_validation(self, validation: dict[str, float]) -> None:
         """Writes the metrics of the final weights to scores.json, and for the listeners."""
@@ -180,21 +206,19 @@ class Session:
 
     def report(
         self, model: Model, scores: dict[str, Any], lines: list[run_report.TranslatedLine]
-    ) -> OSError | None:
+    ) -> None:
         """Writes and prints scores and translations of the test split.
 
-        Returns:
-          The error, if stdout is closed: the run is finished all the same.
+        That stdout is closed is an error only at the end: the run is finished all the same.
         """
         if not self.workers.chief:
-            return None
+            return
         final = choose_weights(self.run).record
         report = run_report.report if self.host.prints else run_report.write_report
         try:
             report(self.run, self.corpus, model, final, scores, lines)
         except OSError as error:
-            return error
-        return None
+            self.errors.append(error)
 
     def draw(
         self, model: Model, lines: list[run_report.TranslatedLine], batches: batching.Batches
@@ -211,12 +235,6 @@ class Session:
         explorable = self.options.parameters(*sizes) <= MAX_PARAMETERS
         sources = (line.source for line in lines)
         train_messages.suggest_commands(self.run, sources, self.corpus.name, explorable)
-
-    def end(self, error: OSError | None) -> None:
-        """Waits for the other workers; one that ends before them counts as lost."""
-        self.workers.barrier()
-        if error:
-            raise error
 
 
 class _Start(NamedTuple):
@@ -265,6 +283,8 @@ def prepare(args: Namespace) -> Iterator[Session]:
         text = train_corpus.read_text(run, workers, corpus, options, start.parent)
         entries, target_entries = text.tokenizer.vocab_size, text.tokenizer.target.vocab_size
         check_size(options, entries, target_vocab_size=target_entries)
+        if args.plain:
+            check_story(options, start.devices.strategy)
         hashes = text.survey.hashes | {"tokenizer": text.tokenizer.sha256}
 
         # What identifies the run: a resumed one must be the same.
@@ -274,10 +294,15 @@ def prepare(args: Namespace) -> Iterator[Session]:
         claimed = claim(run, options, source, hashes, parts, origin, spells_numbers, imported)
         train_options.check_same(claimed.identity, workers)
         train_corpus.write_held_out(run, corpus, source)
-        yield Session(
+        counters = loop.Counters.of(start.devices.strategy)
+        session = Session(
             args, run, claimed, options, corpus, text, hashes, source, start.devices, workers,
-            start.parent, listeners(args),
+            start.parent, listeners(args), counters,
         )  # fmt: skip
+        yield session
+        workers.barrier()  # one that ends before the others counts as lost
+        for error in session.errors:
+            raise error
 
 
 def listeners(args: Namespace) -> Listeners:
@@ -298,9 +323,10 @@ def _choose(args: Namespace, workers: cluster.Cluster) -> _Start:
     inherited = parents.options_to_inherit(args.parent, parent, run)
     options = train_options.choose(args, resumed, inherited)
     keras.utils.set_random_seed(options.seed)  # before a tokenizer exists: this resets its state
-    xla = train_options.uses_xla(options, run.resumable)
+    xla = train_options.uses_xla(options, run.resumable, args.plain)
     saved_parts = run.resumable.parts if run.resumable else None
-    return _Start(run, choice, options, parent, xla, devices.configure(xla, workers, saved_parts))
+    on = devices.configure(xla, workers, saved_parts, mirrored=not args.plain)
+    return _Start(run, choice, options, parent, xla, on)
 
 
 def _replace_run(start: _Start, run: Run) -> _Start:

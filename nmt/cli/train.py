@@ -36,7 +36,7 @@ def add_flags(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--no-plots", action="store_true", help="draw no pictures at the end")
     flags.add_plain(
-        parser, "train with the code of transformer_model.py alone: a tenth more processor time, "
-        "the same network, loss and checkpoints",
+        parser, "train by the tutorial's step and network, as run_demo.py and "
+        "transformer_model.py have them: a tenth more time, the same checkpoints",
     )  # fmt: skip
     flags.add_parameters(parser)

@@ -188,7 +188,7 @@ def announce_training(
 ) -> None:
     """Logs what is left to do of a training run, whose newest checkpoint is restored."""
     scoring = f"scoring {plural(len(corpus.test), 'test line')}"
-    options = epochs.training.options
+    options = epochs.options
     if epochs.finished:
         log.info(f"Training is finished: {scoring}.")
         return
@@ -199,7 +199,7 @@ def announce_training(
     if not plan.counts_steps:
         epochs_left = plural(plan.epochs_left(progress), "more epoch" if begun else "epoch")
         length = f"{epochs_left} ({plural(steps, 'step')})"
-    parameters = epochs.training.transformer.count_params()
+    parameters = epochs.training_step.transformer.count_params()
     log.info(
         f"Training a Transformer with {parameters:,} parameters for "
         f"{length}, then {scoring}. To follow the curves: "

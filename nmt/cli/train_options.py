@@ -65,13 +65,13 @@ def choose(
     return options
 
 
-def uses_xla(options: Options, saved: Parameters | None) -> bool:
+def uses_xla(options: Options, saved: Parameters | None, plain: bool = False) -> bool:
     """Returns whether XLA compiles the training step: "auto" is decided where a run begins.
 
     Args:
       saved: the parameters of a run that is resumed.
     """
-    if options.xla != "auto":
+    if options.xla != "auto" or plain:
         return options.xla == "on"
     return saved.options.xla == "on" if saved else bool(devices.gpus().gpus)
 

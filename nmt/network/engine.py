@@ -6,15 +6,15 @@ those of transformer_model.py; tests/network/ proves it.
 """
 
 import dataclasses
-from typing import Any
 
 import keras
 import tensorflow as tf
 
 import transformer_model
 from nmt.network import layers, loss, variants
+from nmt.network.keras_layers import parts_of
 from nmt.network.loss import TokenSums
-from transformer_model import PAD, Transformer, parts_of
+from transformer_model import PAD, Transformer, create_masks
 
 FASTER = {  # the class of a layer -> that of its faster form
     keras.layers.Dense: layers.Dense,
@@ -43,68 +43,27 @@ def _accelerate_parts(layer: keras.Layer) -> None:
         _accelerate_parts(part)
 
 
-@dataclasses.dataclass
-class Predictions:
-    """What a forward pass of the engine predicts for a batch; its sums are computed once."""
-
-    parts: list[Any]  # of the batch
-    sums: TokenSums | None = None  # once the loss is computed
-
-    @property
-    def computed_sums(self) -> TokenSums:
-        """The sums, after the loss was computed."""
-        assert self.sums is not None
-        return self.sums
-
-
 @dataclasses.dataclass(frozen=True)
 class ParallelForward:
     """The forward pass of an accelerated Transformer: a batch in parts, logits where they count.
 
     The rows of a batch are split into independent parts, whose sums are added, so that TensorFlow
-    computes them in parallel; a part may be empty. `predict` ends with the decoder's output, and
-    the loss computes logits from it at the real tokens only.
+    computes them in parallel; a part may be empty. Logits are computed at the real tokens only.
     """
 
     transformer: Transformer
     parts: int = 1
     static_shapes: bool = False  # as XLA needs them; padding then gets logits, too
 
-    def predict(
-        self, inputs: tuple[tf.Tensor, tf.Tensor], *, training: bool = False
-    ) -> Predictions:
-        """Ids (B, S), (B, T) -> the decoder's output of each part, (B / parts, T, D)."""
-        inp, tar = (split_rows(ids, self.parts) for ids in inputs)
-        return Predictions(
-            [
-                self.transformer.decoder_output(part, training=training)[0]
-                for part in zip(inp, tar, strict=True)
-            ]
-        )
-
-    def loss_function(
-        self, real: tf.Tensor, predictions: Predictions, label_smoothing: float = 0.0
-    ) -> tf.Tensor:
-        """Returns the mean loss, in nats, of real tokens; of ids (B, T)."""
-        predictions.sums = self.token_sums(real, predictions.parts, label_smoothing)
-        return tf.math.divide_no_nan(predictions.sums.loss, predictions.sums.tokens)
-
-    def accuracy_function(self, real: tf.Tensor, predictions: Predictions) -> tf.Tensor:
-        """Returns the share of real tokens that are predicted, after `loss_function`."""
-        return tf.math.divide_no_nan(
-            predictions.computed_sums.hits, predictions.computed_sums.tokens
-        )
-
-    def tokens(self, real: tf.Tensor, predictions: Predictions) -> tf.Tensor:
-        """Returns the number of real tokens, (), after `loss_function`."""
-        return predictions.computed_sums.tokens
-
     def token_sums(
-        self, real: tf.Tensor, parts: list[tf.Tensor], label_smoothing: float
-    ) -> TokenSums:
-        """Ids (B, T), the decoder's outputs of all parts -> TokenSums."""
+        self, inputs: tuple[tf.Tensor, tf.Tensor], real: tf.Tensor, *, training: bool = False,
+        label_smoothing: float = 0.0,
+    ) -> TokenSums:  # fmt: skip
+        """Ids (B, S), (B, T) and those to predict (B, T) -> TokenSums."""
+        batch_parts = zip(*(split_rows(ids, self.parts) for ids in (*inputs, real)), strict=True)
         part_sums = []
-        for real_part, output in zip(split_rows(real, self.parts), parts, strict=True):
+        for inp, tar, real_part in batch_parts:
+            output = decoder_output(self.transformer, inp, tar, training)  # (B / parts, T, D)
             if not self.static_shapes:
                 is_real = tf.not_equal(real_part, PAD)  # (B / parts, T)
                 output = tf.boolean_mask(output, is_real)[tf.newaxis]  # (1, real tokens, D)
@@ -112,6 +71,19 @@ class ParallelForward:
             logits = self.transformer.final_layer(output)  # (..., V)
             part_sums.append(loss.token_sums(real_part, logits, label_smoothing))
         return TokenSums(*(tf.add_n(sums) for sums in zip(*part_sums, strict=True)))
+
+
+def decoder_output(
+    transformer: Transformer, inp: tf.Tensor, tar: tf.Tensor, training: bool
+) -> tf.Tensor:
+    """Ids (B, S), (B, T) -> what a Transformer computes its logits from, (B, T, D)."""
+    enc_padding_mask, combined_mask, dec_padding_mask = create_masks(inp, tar)
+    enc_output, _ = transformer.encoder(inp, training=training, mask=enc_padding_mask)  # (B, S, D)
+    output, _ = transformer.decoder(
+        tar, enc_output, training=training, look_ahead_mask=combined_mask,
+        padding_mask=dec_padding_mask,
+    )  # fmt: skip
+    return output
 
 
 def split_rows(ids: tf.Tensor, parts: int) -> list[tf.Tensor]:

@@ -6,10 +6,11 @@ import tensorflow as tf
 
 import transformer_model
 from nmt.network.engine import ParallelForward, accelerate
-from nmt.network.loss import loss_object
+from nmt.network.keras_layers import dtype_policy_scope
+from nmt.network.loss import TokenSums
 from nmt.network.variants import Variant, network_of
 from nmt.options import Options
-from transformer_model import PAD, Transformer, dtype_policy_scope
+from transformer_model import PAD, Transformer
 
 
 @dataclasses.dataclass(frozen=True)
@@ -18,27 +19,20 @@ class PlainForward:
 
     transformer: Transformer
 
-    def predict(self, inputs: tuple[tf.Tensor, tf.Tensor], *, training: bool = False) -> tf.Tensor:
-        """Ids (B, S), (B, T) -> logits (B, T, V)."""
-        predictions, _ = self.transformer(inputs, training=training)
-        return predictions
-
-    def loss_function(
-        self, real: tf.Tensor, predictions: tf.Tensor, label_smoothing: float = 0.0
-    ) -> tf.Tensor:
-        """Returns the story's loss of ids (B, T) under logits (B, T, V)."""
-        return transformer_model.loss_function(real, predictions, loss_object(label_smoothing))
-
-    def accuracy_function(self, real: tf.Tensor, predictions: tf.Tensor) -> tf.Tensor:
-        """Returns the story's accuracy of logits (B, T, V) for ids (B, T)."""
-        return transformer_model.accuracy_function(real, predictions)
-
-    def tokens(self, real: tf.Tensor, predictions: tf.Tensor) -> tf.Tensor:
-        """Returns the number of real tokens of ids (B, T), ()."""
-        return tf.reduce_sum(tf.cast(real != PAD, tf.float32))
+    def token_sums(
+        self, inputs: tuple[tf.Tensor, tf.Tensor], real: tf.Tensor, *, training: bool = False,
+        label_smoothing: float = 0.0,
+    ) -> TokenSums:  # fmt: skip
+        """Ids (B, S), (B, T) and those to predict (B, T) -> TokenSums; without label smoothing."""
+        assert not label_smoothing, "the tutorial has none"
+        predictions, _ = self.transformer(inputs, training=training)  # (B, T, V)
+        tokens = tf.reduce_sum(tf.cast(real != PAD, tf.float32))
+        loss = transformer_model.loss_function(real, predictions)
+        accuracy = transformer_model.accuracy_function(real, predictions)
+        return TokenSums(loss * tokens, accuracy * tokens, tokens)
 
 
-# What training and scoring use of a network. `loss_function` is called before the methods after it.
+# What training and scoring use of a network.
 ForwardPass = PlainForward | ParallelForward
 
 

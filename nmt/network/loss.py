@@ -1,31 +1,10 @@
-"""Loss and accuracy of the engine, as sums over tokens; label smoothing for the story's loss."""
+"""Loss and accuracy of the engine, as sums over tokens, with label smoothing."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import keras
 import tensorflow as tf
 
-import transformer_model
 from transformer_model import PAD
-
-
-def loss_object(label_smoothing: float) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
-    """Returns what the story's `loss_function` takes: losses (B, T) of ids under logits (B, T, V).
-
-    The target distribution spreads the share `label_smoothing` evenly over the vocabulary (paper
-    5.4).
-    """
-    if not label_smoothing:
-        return transformer_model.loss_object
-    smoothed = keras.losses.CategoricalCrossentropy(
-        from_logits=True, label_smoothing=label_smoothing, reduction="none"
-    )
-
-    def losses(real: tf.Tensor, pred: tf.Tensor) -> tf.Tensor:
-        return smoothed(tf.one_hot(real, pred.shape[-1]), pred)
-
-    return losses
 
 
 class TokenSums(NamedTuple):

@@ -17,15 +17,8 @@ from typing import Any, NamedTuple
 import keras
 import tensorflow as tf
 
-from transformer_model import (
-    Decoder,
-    DecoderLayer,
-    Encoder,
-    EncoderLayer,
-    Transformer,
-    TransformerLayer,
-    parts_of,
-)
+from nmt.network.keras_layers import TransformerLayer, TransformerModel, parts_of
+from transformer_model import Decoder, DecoderLayer, Encoder, EncoderLayer, Transformer
 
 register = keras.saving.register_keras_serializable(package="nmt")
 
@@ -179,8 +172,7 @@ class TransformerVariant(Transformer):
         tie_embeddings: bool = False, decoder_layers: int = 0, activation: str = "relu",
         norm_epsilon: float = 1e-6, logits_bias: bool = False, **kwargs: Any,
     ):  # fmt: skip
-        keras.Model.__init__(self, **kwargs)  # Transformer's would create the story's stacks
-        self.check_dtype()
+        TransformerModel.__init__(self, **kwargs)  # Transformer's would create the story's stacks
         decoder_layers = decoder_layers or num_layers
         self.config = dict(
             num_layers=num_layers, d_model=d_model, num_heads=num_heads, dff=dff,

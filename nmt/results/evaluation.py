@@ -7,7 +7,6 @@ a run's own test split, need it.
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -81,28 +80,43 @@ def validation_bleu(model: Model, tokenizer: Tokenizer, pairs: Dataset) -> float
 def evaluate(
     model: Model, tokenizer: Tokenizer, corpus: corpora.Corpus, ter: bool = False
 ) -> tuple[Scores, list[TranslatedLine]]:
-    """Translates the test split. Returns scores by name, and its lines.
+    """Translates the test split. Returns scores by name, and its lines."""
+    lines = translate_test(model, tokenizer, corpus)
+    return score_test(model, tokenizer, corpus, lines, ter), lines
+
+
+def translate_test(
+    model: Model, tokenizer: Tokenizer, corpus: corpora.Corpus
+) -> list[TranslatedLine]:
+    """Translates the test split, by the search of the run's options."""
+    model.networks()  # which imports TensorFlow, without its messages
+    from nmt.corpus import batches
+
+    log.info(f"Translating and scoring {plural(len(corpus.test), 'test line')} ...")
+    batches.warn_of_truncation(corpus.test, tokenizer, "test")
+    sources, references = texts(corpus.test)
+    translations = translate_all(model, tokenizer, sources)
+    return list(map(TranslatedLine, sources, references, translations))
+
+
+def score_test(
+    model: Model, tokenizer: Tokenizer, corpus: corpora.Corpus, lines: list[TranslatedLine],
+    ter: bool = False,
+) -> Scores:  # fmt: skip
+    """Returns loss and accuracy of the test split, and scores of its translated `lines`.
 
     BLEU and chrF are sacreBLEU's, with the signatures that say how they were computed.
     """
-    model.networks()  # which imports TensorFlow, without its messages
-    from nmt.corpus import batches
     from nmt.results import scores
 
-    started = time.perf_counter()
-    test = corpus.splits()["test"]
-    log.info(f"Translating and scoring {plural(len(test), 'test line')} ...")
-    batches.warn_of_truncation(test, tokenizer, "test")
-    loss, accuracy = loss_and_accuracy(model, tokenizer, test)
-    sources, references = texts(test)
+    loss, accuracy = loss_and_accuracy(model, tokenizer, corpus.test)
+    references = [line.reference for line in lines]
     scoring = scoring_options(model, references)
     scores.warn_of_tokenized_text(references, **scoring)
-    translations = translate_all(model, tokenizer, sources)
-    test_scores = {
-        "lines": len(sources),
+    hypotheses = [line.hypothesis for line in lines]
+    return {
+        "lines": len(lines),
         "loss": float(loss),
         "accuracy": float(accuracy),
-        **scores.score(translations, references, ter=ter, **scoring),
-        "evaluation_seconds": time.perf_counter() - started,
+        **scores.score(hypotheses, references, ter=ter, **scoring),
     }
-    return test_scores, list(map(TranslatedLine, sources, references, translations))

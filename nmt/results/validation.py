@@ -9,10 +9,14 @@ from nmt.corpus import batches as batching
 from nmt.corpus.corpora import Corpus
 from nmt.corpus.datasets import Dataset
 from nmt.decoding.model import Model
+from nmt.decoding.networks import Networks
+from nmt.network.factory import forward_pass
+from nmt.options import Options
 from nmt.results import evaluation
 from nmt.text.tokenizer import Tokenizer
-from nmt.training import cluster, devices, metrics
+from nmt.training import cluster, devices, loop, metrics
 from nmt.training.estimate import RunTimes
+from nmt.training.step import FastStep, Trainer
 
 
 class Validator:
@@ -66,3 +70,15 @@ class Validator:
         sources, references = evaluation.texts(pairs)
         translations = self.model.translator(tokenizer)(sources)
         return list(zip(sources, references, translations, strict=True))
+
+
+def new_epochs(
+    step: Trainer, options: Options, counters: loop.Counters, on: devices.Devices,
+    workers: cluster.Cluster = cluster.ALONE,
+) -> loop.Epochs:  # fmt: skip
+    """Returns the Epochs of a run that begins, validated by the network that a step trains."""
+    plain = not isinstance(step, FastStep)
+    forward = forward_pass(step.transformer, on.parts, plain, options.xla == "on")
+    networks = Networks(step.transformer, forward, on.parts, counters.epoch, counters.steps)
+    validator = Validator(Model(options, lambda: networks), on.strategy, workers)
+    return loop.Epochs(step, options, counters, validator, on.strategy, workers)

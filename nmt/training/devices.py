@@ -16,7 +16,7 @@ from nmt.options import Options
 from nmt.training import cluster
 
 COST_OF_PLAIN = {  # by command, measured on a CPU
-    "train": "about 1.1 times the processor time, and a batch is not computed in parts in parallel",
+    "train": "about 1.1 times the time",
     "translate": "about 100 times the processor time, because each token takes a whole pass",
 }
 GPU_MAX_VALUES = 2**31 - 1  # of a tensor, for the kernels that TensorFlow has for GPUs
@@ -126,7 +126,7 @@ def run_plainly(command: str, plain: bool, eager: bool) -> None:
         raise UserError("--eager goes with --plain; add that, or leave it out")
     if plain:
         cost = COST_OF_PLAIN[command]
-        log.info(f"The code of transformer_model.py computes alone (--plain): {cost}.")
+        log.info(f"The code of the story computes alone (--plain): {cost}.")
     if eager:
         tf.config.run_functions_eagerly(True)
 

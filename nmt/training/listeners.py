@@ -24,7 +24,7 @@ class StepRecord(NamedTuple):
     step: int  # optimizer steps so far
     loss: float  # mean per token, in nats
     accuracy: float
-    gradient_norm: float  # of the last step
+    gradient_norm: float | None  # of the last step; unknown with --plain
     tokens_per_second: float
     learning_rate: float
 
@@ -49,7 +49,8 @@ Record = StepRecord | EpochRecord | FinalRecord
 def curves(record: Record) -> dict[str, float]:
     """Returns the numbers of a record by the names of their curves, such as validation/loss."""
     if isinstance(record, StepRecord):
-        return {f"training/{name}": v for name, v in record._asdict().items() if name != "step"}
+        values = {name: v for name, v in record._asdict().items() if v is not None}
+        return {f"training/{name}": v for name, v in values.items() if name != "step"}
     if isinstance(record, EpochRecord):
         metrics = validation_metrics(record.row)
         return {f"validation/{name}": value for name, value in metrics.items()}

@@ -4,7 +4,7 @@ import contextlib
 import functools
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -27,11 +27,11 @@ from nmt.training.epoch_metrics import (
 )
 from nmt.training.estimate import BatchTimer, RunTimes, duration
 from nmt.training.listeners import EpochRecord, Listeners, RunRecord, StepRecord
-from nmt.training.optimizer import SharedOptimizer
+from nmt.training.named_state import NamedState
 from nmt.training.plan import Plan, Progress
 from nmt.training.progress import ProgressBar
 from nmt.training.run_folder import RunFolder
-from transformer_model import Transformer
+from nmt.training.step import Trainer, meter_of
 
 REFRESH_BATCHES = 20  # between two updates of the progress bar, each of which waits for the device
 SAMPLES = 3  # validation sentences whose translations are recorded after each epoch
@@ -66,22 +66,10 @@ def is_patience_over(epoch: int, history: list[dict[str, Any]], patience: int) -
     return 0 < patience <= epoch - improved["epoch"]
 
 
-class Trainable(Protocol):
-    """What is trained: a network with its optimizer and its step."""
-
-    options: Options
-    strategy: tf.distribute.Strategy
-    workers: cluster.Cluster  # that the strategy spans
-    transformer: Transformer
-    optimizer: SharedOptimizer
-    total_steps: tf.Variable  # of the whole run
-    checkpoint: checkpoints.State  # of all that a resumed run needs
-    train_batch: Any  # a tf.function: (inp, tar, ends_step=True) -> TokenSums, (3,)
-    validator: "Validator"
-
-
 class Validator(Protocol):
     """What validates the network after each epoch."""
+
+    model: Any  # the Model of it
 
     def validate(self, corpus: Corpus, tokenizer: Tokenizer, times: RunTimes) -> dict[str, float]:
         """Returns the metrics of the validation split, by name; notes in `times` what it took."""
@@ -124,26 +112,61 @@ class Stream:
             batches = self._read(number, 0)
 
 
-class Epochs:
-    """The epochs of a training run: what is done of them, and how the next ones are trained.
+class Counters(NamedTuple):
+    """How far a training run has come: variables, which its checkpoints hold."""
 
-    `position` is the number of finished batches of the current epoch, `sums_so_far` the sum of
-    their TokenSums, `per_pass` the number of batches of a pass, once they are known.
+    epoch: tf.Variable  # finished epochs
+    position: tf.Variable  # finished batches of the current epoch
+    sums: tf.Variable  # (3,), of their TokenSums
+    steps: tf.Variable  # of the whole run, for a schedule that ends; known once the batches are
+
+    @classmethod
+    def of(cls, strategy: tf.distribute.Strategy) -> "Counters":
+        """Returns those of a run that begins."""
+        with strategy.scope():
+            steps = tf.Variable(1, dtype=tf.int64)
+        return cls(tf.Variable(0), tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64)), steps)
+
+
+class Epoch(NamedTuple):
+    """An epoch that is to be trained."""
+
+    number: int  # from 1
+    batches: Iterator[Any]  # ids (B, S), (B, T), from the position on
+
+
+class Epochs:
+    """The epochs of a training run, one after the other, for a loop that trains on their batches.
+
+    for epoch in epochs:
+        for inp, tar in epoch.batches:
+            step.train_step(inp, tar)
+
+    Each is then saved and validated. `per_pass` is the number of batches of a pass, once they are
+    known; `rate`, real tokens per second, that of the newest epoch.
     """
 
-    def __init__(self, training: Trainable):
-        self.training = training
-        self.epoch = tf.Variable(0)
+    def __init__(
+        self, step: Trainer, options: Options, counters: Counters, validator: Validator,
+        strategy: tf.distribute.Strategy, workers: cluster.Cluster = cluster.ALONE,
+    ):  # fmt: skip
+        self.training_step, self.meter, self.options = step, meter_of(step), options
+        self.counters, self.validator = counters, validator
+        self.strategy, self.workers = strategy, workers
+        self.epoch, self.position, self.sums_so_far, self.total_steps = counters
+        self.checkpoint = NamedState(  # all that a resumed run needs
+            step.transformer, step.optimizer, **counters._asdict()
+        )
         self.history: list[dict[str, Any]] = []
-        self.position, self.sums_so_far = tf.Variable(0), tf.Variable(tf.zeros(3, tf.float64))
         self.times, self.listeners = RunTimes(), Listeners([tensorboard.TensorBoard()])
-        self.per_pass = 1
+        self.per_pass, self.rate = 1, 0.0
+        self._running: Generator[Epoch] | None = None
         self._warned = False  # that the loss is far too high
 
     @property
     def plan(self) -> Plan:
         """What the run is to do."""
-        return Plan.of(self.training.options, self.per_pass)
+        return Plan.of(self.options, self.per_pass)
 
     @property
     def progress(self) -> Progress:
@@ -153,54 +176,51 @@ class Epochs:
     @property
     def step(self) -> int:
         """The number of optimizer steps so far."""
-        return int(self.training.optimizer.iterations.numpy())
+        return int(self.training_step.optimizer.iterations.numpy())
 
     # ---- An epoch ----
 
-    def train_epoch(
+    def train_on(
         self,
         batches: "tf.distribute.DistributedDataset | tf.data.Dataset | Stream",
         batches_per_epoch: int,
         title: str,
         keeper: checkpoints.Keeper | None = None,
-    ) -> float:
-        """Trains on the batches of an epoch from `position` on. Returns real tokens per second.
+    ) -> Generator[Any]:
+        """Yields each batch of an epoch, from `position` on, to train on before the next one.
 
         `batches` are the replicas' shares from `position` on, and perhaps more. Without a keeper
         nothing is saved within the epoch. A UserError if the loss is NaN or infinite.
         """
-        first, accumulate = int(self.position), self.training.options.accumulate
-        save_every, step = self.training.options.save_every, self.step
+        first, accumulate = int(self.position), self.options.accumulate
+        save_every, step = self.options.save_every, self.step
         if not first:
             self.sums_so_far.assign(tf.zeros(3, tf.float64))
-        for ends_step in {True, accumulate == 1}:  # one trace of each for all shapes
-            self.training.train_batch.get_concrete_function(
-                *batches.element_spec, ends_step=ends_step
-            )
+        self.meter.trace(batches.element_spec, accumulate)
         self.times.batches = batches_per_epoch
         tokens_before, timer = float(self.sums_so_far[2]), BatchTimer(first)
 
         def rate() -> float:
             return timer.per_second(float(self.sums_so_far[2]) - tokens_before)
 
-        pending = []  # TokenSums of the batches since the bar was refreshed
         with ProgressBar(title, batches_per_epoch, first) as bar:
             numbers = range(first + 1, batches_per_epoch + 1)
             for number, (inp, tar) in zip(numbers, batches, strict=False):
                 is_last = number == batches_per_epoch
                 ends_step = is_last or number % accumulate == 0
-                pending.append(self.training.train_batch(inp, tar, ends_step=ends_step))
+                self.meter.ends_step = ends_step
+                yield inp, tar
+                self.meter.note(tar)
                 refresh = is_last or number % REFRESH_BATCHES == 0
                 save = False
-                may_save = self.training.workers.alone or workers_agree_after(number, accumulate)
+                may_save = self.workers.alone or workers_agree_after(number, accumulate)
                 if keeper and ends_step and not is_last and may_save:
                     save = keeper.agree_on_signals()
                 step += ends_step
                 if keeper and ends_step and not is_last and save_every:
                     save = save or step % save_every == 0
                 if refresh or save:
-                    new_sums = self.advance(title, pending)
-                    pending.clear()
+                    new_sums = self.advance(title)
                     bar.show(number, self.report(title, number, new_sums, rate()))
                     timer.note(number)
                     self.estimate_once(timer, number)
@@ -208,7 +228,7 @@ class Epochs:
                     self.save_within_epoch(keeper)
         if not first or timer.is_measured(batches_per_epoch):  # else these few trace functions
             self.times.batch_seconds = timer.seconds_per_batch(batches_per_epoch)
-        return rate()
+        self.rate = rate()
 
     def rest_of_epoch(
         self, batches: batching.Batches
@@ -218,7 +238,7 @@ class Epochs:
         Where the epoch may end within a pass, or reach into the next one, more batches follow.
         """
         number, first = self.plan.first_batch(self.progress)
-        if self.training.options.validate_every:
+        if self.options.validate_every:
             return Stream(functools.partial(self.rest_of_pass, batches), number, first)
         return self.rest_of_pass(batches, number, first)
 
@@ -226,10 +246,10 @@ class Epochs:
         self, batches: batching.Batches, number: int, first: int
     ) -> tf.distribute.DistributedDataset:
         """Returns the replicas' shares of the batches of a pass, from 0, but for the first ones."""
-        buffer_size = self.training.options.buffer_size
-        seed = seeds.of_epoch(self.training.options.seed, number + 1)
+        buffer_size = self.options.buffer_size
+        seed = seeds.of_epoch(self.options.seed, number + 1)
         read_shares = functools.partial(batches.epoch, buffer_size, seed, first)
-        return devices.distribute_shares(self.training.strategy, read_shares)
+        return devices.distribute_shares(self.strategy, read_shares)
 
     def save_within_epoch(self, keeper: checkpoints.Keeper) -> None:
         """Saves a checkpoint in timed/; then ends training if a signal has asked for it."""
@@ -237,15 +257,15 @@ class Epochs:
         self.save_seconds(keeper.run)
         keeper.raise_if_interrupted()
 
-    def advance(self, title: str, pending: list[tf.Tensor]) -> np.ndarray:
+    def advance(self, title: str) -> np.ndarray:
         """Adds the TokenSums of the newest batches to those of the epoch; returns their sum.
 
         This waits for the device. A UserError if one of them, or a weight, is NaN or infinite.
         """
-        sums = np.array([batch_sums.numpy() for batch_sums in pending], np.float64)  # (batches, 3)
+        sums = self.meter.take_sums()  # (batches, 3)
         finite: list[bool] = [bool(np.isfinite(batch_sums).all()) for batch_sums in sums]
         weights = sum(
-            float(tf.reduce_sum(v)) for v in self.training.transformer.trainable_variables
+            float(tf.reduce_sum(v)) for v in self.training_step.transformer.trainable_variables
         )
         if not (all(finite) and np.isfinite(weights)):  # the weights are the last batch's result
             wrong = finite.index(False) if False in finite else len(finite) - 1
@@ -266,8 +286,8 @@ class Epochs:
         self.listeners.take(
             StepRecord(
                 self.step, new_loss / new_tokens, new_hits / new_tokens,
-                float(tf.convert_to_tensor(self.training.optimizer.gradient_norm)), rate,
-                float(self.training.optimizer.learning_rate),
+                self.meter.gradient_norm, rate,
+                float(self.training_step.optimizer.learning_rate),
             )
         )  # fmt: skip
         loss, hits, tokens = self.sums_so_far.numpy()
@@ -275,7 +295,7 @@ class Epochs:
 
     def warn_of_loss(self, where: str, loss: float) -> None:
         """Logs, once, that a mean loss per token, in nats, is far above that of guessing."""
-        guessing = math.log(self.training.transformer.config["target_vocab_size"])
+        guessing = math.log(self.training_step.transformer.config["target_vocab_size"])
         if self._warned or loss <= FAR_ABOVE * guessing:
             return
         self._warned = True
@@ -318,21 +338,11 @@ class Epochs:
 
     # ---- A run ----
 
-    def fit(
-        self,
-        keeper: checkpoints.Keeper,
-        corpus: Corpus,
-        tokenizer: Tokenizer,
-        batches: batching.Batches,
-        announce: Callable[[], None] | None = None,
-    ) -> None:
-        """Trains until `finished`, from the newest checkpoint of the run if there is one.
-
-        Each epoch ends with a checkpoint, then validation; the best so far is also saved in best/.
-        `announce` is called once it is known what is left to do.
-        """
-        run, self.per_pass = keeper.run, batches.per_epoch
-        self.training.workers.barrier()  # until the chief has written, so that all find the same
+    def begin(self, keeper: checkpoints.Keeper, text: Text) -> None:
+        """Restores the newest checkpoint of the run, if there is one, and says so."""
+        run, self.per_pass = keeper.run, text.batches.per_epoch
+        self.keeper, self.text = keeper, text
+        self.workers.barrier()  # until the chief has written, so that all find the same
         if newest := keeper.restore_newest():
             log.info(f"Resuming from {newest}: {self.done()} done.")
         if self.plan.leaves_out(self.progress) and not self.plan.is_done(self.progress):
@@ -343,21 +353,54 @@ class Epochs:
             )
         tensorboard.drop_later_events(run.logs, self.step if newest else -1)
         self.history = [row for row in run.history() if row["epoch"] <= int(self.epoch)]
-        text = Text(corpus, tokenizer, batches)
         self.recover_best(keeper, text, newest)
-        total_steps = self.plan.total_steps(self.progress)
-        self.training.total_steps.assign(total_steps)  # restoring changes it
-        if announce:
-            announce()
-        self.listeners.begin(RunRecord(run, self.training.options.by_name(), self.step))
-        self.times.begin_epoch(self.saved_seconds(run))
-        with self.listeners:
-            self.train_epochs(keeper, text)
+        self.total_steps.assign(self.plan.total_steps(self.progress))  # restoring changes it
+
+    def __iter__(self) -> Iterator[Epoch]:
+        """Yields each epoch that is left to do; once it is trained, saves and validates it."""
+        self._running = self._train()
+        return self._running
+
+    def __enter__(self) -> "Epochs":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        """Ends what an exception in the loop has left open: the progress bar, the listeners."""
+        if self._running:
+            self._running.close()
+        self.listeners.__exit__(*error)
+
+    def _train(self) -> Generator[Epoch]:
+        """Yields epochs. Each ends with a checkpoint, then validation; the best goes to best/."""
+        keeper, text = self.keeper, self.text
+        self.listeners.begin(RunRecord(keeper.run, self.options.by_name(), self.step))
+        self.times.begin_epoch(self.saved_seconds(keeper.run))
+        if not int(self.position) and not self.is_validated():  # validation was interrupted
+            self.end_epoch(keeper, text)
+        while not self.finished:
+            number = int(self.epoch) + 1
+            if not int(self.position):
+                self.times.begin_epoch()
+            batches = self.train_on(
+                self.rest_of_epoch(text.batches),
+                self.plan.batches_of_epoch(self.progress),
+                self.plan.title(self.progress),
+                keeper,
+            )
+            with contextlib.closing(batches):
+                yield Epoch(number, batches)
+            self.position.assign(0)
+            self.epoch.assign(number)
+            keeper.save(keeper.run.checkpoints, number)  # an error in validation loses nothing
+            self.save_seconds(keeper.run)
+            keeper.agree_on_signals()
+            keeper.raise_if_interrupted()
+            self.end_epoch(keeper, text, self.rate)
         if not self.plan.is_done(self.progress):
             unit = "validation" if self.plan.counts_steps else "epoch"
             log.info(
                 f"Stopped after {unit} {int(self.epoch)}: the best validation is that of {unit} "
-                f"{self.best_epoch} (--patience {self.training.options.patience})."
+                f"{self.best_epoch} (--patience {self.options.patience})."
             )
 
     def done(self) -> str:
@@ -367,29 +410,6 @@ class Epochs:
         within = f" and {plural(int(self.position), 'batch')}" if int(self.position) else ""
         return f"{plural(int(self.epoch), 'epoch')}{within}"
 
-    def train_epochs(self, keeper: checkpoints.Keeper, text: Text) -> None:
-        """Trains, saves and validates what is left to do."""
-        run = keeper.run
-        if not int(self.position) and not self.is_validated():  # validation was interrupted
-            self.end_epoch(keeper, text)
-        while not self.finished:
-            epoch = int(self.epoch) + 1
-            if not int(self.position):
-                self.times.begin_epoch()
-            rate = self.train_epoch(
-                self.rest_of_epoch(text.batches),
-                self.plan.batches_of_epoch(self.progress),
-                self.plan.title(self.progress),
-                keeper,
-            )
-            self.position.assign(0)
-            self.epoch.assign(epoch)
-            keeper.save(run.checkpoints, epoch)  # an error in validation then loses nothing
-            self.save_seconds(run)
-            keeper.agree_on_signals()
-            keeper.raise_if_interrupted()
-            self.end_epoch(keeper, text, rate)
-
     @property
     def best_epoch(self) -> int:
         """The number of the epoch with the best validation; the first of equal ones."""
@@ -398,7 +418,7 @@ class Epochs:
     @property
     def finished(self) -> bool:
         """Whether all is done, or too many epochs in a row did not improve validation."""
-        patience = self.training.options.patience
+        patience = self.options.patience
         is_over = is_patience_over(int(self.epoch), self.history, patience)
         return is_over or self.plan.is_done(self.progress)
 
@@ -411,11 +431,11 @@ class Epochs:
         """Validates the newest epoch. Returns its row of the history."""
         loss, hits, tokens = self.sums_so_far.numpy()
         tokens = max(tokens, 1)
-        metrics = self.training.validator.validate(text.corpus, text.tokenizer, self.times)
+        metrics = self.validator.validate(text.corpus, text.tokenizer, self.times)
         return dict(
             epoch=int(self.epoch), step=self.step, passes=self.plan.passes_done(self.progress),
             loss=loss / tokens, accuracy=hits / tokens, **metrics,
-            tokens_per_second=rate, learning_rate=float(self.training.optimizer.learning_rate),
+            tokens_per_second=rate, learning_rate=float(self.training_step.optimizer.learning_rate),
             seconds=self.times.epoch_seconds, ended=time.time(),
         )  # fmt: skip
 
@@ -434,12 +454,12 @@ class Epochs:
         if not (newest and best):
             return
         (path,) = best
-        if checkpoints.try_restore(self.training.checkpoint, path):
+        if checkpoints.try_restore(self.checkpoint, path):
             log.info(f"Validating {path}: history.json does not hold its metrics.")
             row = self.metrics_of_epoch(text) | dict(seconds=0.0)
             self.history = sorted([*self.history, row], key=lambda row: row["epoch"])
             keeper.run.write("history.json", self.history)
-        checkpoints.restore(self.training.checkpoint, newest)
+        checkpoints.restore(self.checkpoint, newest)
 
     def end_epoch(self, keeper: checkpoints.Keeper, text: Text, rate: float | None = None) -> None:
         """Validates an epoch that was trained and saved, and keeps its metrics.
@@ -455,11 +475,9 @@ class Epochs:
             keeper.save(run.best, epoch)
         run.write("history.json", self.history)
         samples = corpus.validation.take(SAMPLES)
-        translations = self.training.validator.translations_of(samples, text.tokenizer)
+        translations = self.validator.translations_of(samples, text.tokenizer)
         test_share = len(corpus.test) / len(corpus.validation)
-        left = self.times.time_left(
-            self.training.options, self.plan.epochs_left(self.progress), test_share
-        )
+        left = self.times.time_left(self.options, self.plan.epochs_left(self.progress), test_share)
         speed = f"; {rate:,.0f} tokens/s, {row['seconds']:.0f} s" if rate else ""
         log.info(
             f"{title}: loss {row['loss']:.3f}, accuracy {row['accuracy']:.3f}; "

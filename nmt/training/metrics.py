@@ -54,8 +54,4 @@ def teacher_forced_sums(forward: ForwardPass, inp: tf.Tensor, tar: tf.Tensor) ->
     The decoder's input is the reference tokens.
     """
     tar_inp, tar_real = tar[:, :-1], tar[:, 1:]  # (B, T - 1)
-    predictions = forward.predict((inp, tar_inp))
-    loss = forward.loss_function(tar_real, predictions)
-    accuracy = forward.accuracy_function(tar_real, predictions)
-    tokens = forward.tokens(tar_real, predictions)
-    return TokenSums(loss * tokens, accuracy * tokens, tokens)
+    return forward.token_sums((inp, tar_inp), tar_real)

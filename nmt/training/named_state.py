@@ -15,8 +15,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from nmt.network.keras_layers import parts_of
 from nmt.training.optimizer import Adam, Muon
-from transformer_model import Transformer, parts_of
+from transformer_model import Transformer
 
 
 def named_variables(layer: keras.Layer) -> dict[str, keras.Variable]:

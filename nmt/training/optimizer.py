@@ -35,10 +35,13 @@ class Adam(keras.optimizers.Adam):
         over all devices; Keras would sum them here. Nothing is asked of other devices, so that XLA
         may compile this.
         """
+        if not self.built:
+            with tf.init_scope():
+                self.build(trainable_variables)
         scalars = adam_scalars(self, self.beta_1, self.beta_2)
         moments = self.momentums, self.velocities
         for gradient, variable, momentum, velocity in zip(
-            grads, trainable_variables, *moments, strict=True
+            dense(grads), trainable_variables, *moments, strict=True
         ):
             apply_adam(gradient, variable, momentum, velocity, scalars)
         count_step(self)

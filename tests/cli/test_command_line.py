@@ -167,7 +167,7 @@ def small_files():
 def test_a_checkpoint_too_large_for_the_disk_is_one_line_and_the_run_resumes_later(
     tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr(Epochs, "train_epoch", pretend_epoch)
+    monkeypatch.setattr(Epochs, "train_on", pretend_epoch)
     tsv, run = write_tsv(tmp_path / "numbers.tsv", sentences(150)), tmp_path / "run"
     command = ["--dataset", tsv, "--run", run, *TINY, "--dff", 4096, "--no-plots"]
     with small_files():

@@ -408,7 +408,7 @@ def test_a_file_that_changes_while_training_is_one_line(change, tmp_path, capsys
             write_tsv(valid, pairs[:5])
         return pretend_epoch(epochs)
 
-    monkeypatch.setattr(Epochs, "train_epoch", meanwhile)
+    monkeypatch.setattr(Epochs, "train_on", meanwhile)
     command = ["--train", write_tsv(tmp_path / "n.tsv", pairs), "--valid", valid, "--test", valid]
     line = refused(capsys, *command, "--run", tmp_path / "run", *TINY)
     assert "a file was moved or changed while the program ran" in line
@@ -639,7 +639,7 @@ def test_a_training_stops_without_patience_and_ends_with_its_best_epoch(
     tsv = write_tsv(tmp_path / "numbers.tsv", sentences(150))
     # Four epochs of nine, the second the best; two means, and the best epoch again.
     losses = iter([8, 6, 7, 7, 7, 7, 6])
-    monkeypatch.setattr(Epochs, "train_epoch", pretend_epoch)
+    monkeypatch.setattr(Epochs, "train_on", pretend_epoch)
     monkeypatch.setattr(Validator, "loss_and_accuracy", lambda *_: (next(losses), 0.5))
     command = ["--dataset", tsv, "--run", tmp_path / "run", *TINY[:-1], 9, "--average", 2]
     assert call(*command, "--patience", 2) == 0

@@ -214,7 +214,7 @@ def test_a_typed_line_is_translated_before_the_next_and_nothing_else_is_said(fin
 def test_a_log_file_gets_lines_and_no_bar(capsys):
     training, batches = tiny_training(), random_batches(21)
     data = tf.data.Dataset.from_tensor_slices(tuple(map(tf.stack, zip(*batches, strict=True))))
-    training.epochs.train_epoch(data, 21, "Epoch 1/1")
+    training.train_epoch(data, 21, "Epoch 1/1")
     said = capsys.readouterr().err
     assert "\r" not in said
     assert len(re.findall(r"^Epoch 1/1: batch 20/\d+, loss .* tokens/s$", said, re.M)) == 1

@@ -149,12 +149,12 @@ def test_a_preset_is_suggested_only_where_nothing_was_chosen(
 
 
 def test_a_run_says_what_it_trains_for_how_long_and_what_follows(capsys):
-    training = SimpleNamespace(
-        options=Options(epochs=6, accumulate=2, xla="off"),
-        transformer=SimpleNamespace(count_params=lambda: 1_310_208),
-    )
-    plan, progress = Plan.of(training.options, 1000), Progress(0, 0, 0)
-    epochs = SimpleNamespace(training=training, plan=plan, progress=progress, finished=False)
+    options = Options(epochs=6, accumulate=2, xla="off")
+    transformer = SimpleNamespace(count_params=lambda: 1_310_208)
+    epochs = SimpleNamespace(
+        options=options, training_step=SimpleNamespace(transformer=transformer),
+        plan=Plan.of(options, 1000), progress=Progress(0, 0, 0), finished=False,
+    )  # fmt: skip
     corpus = corpora.Corpus("n", None, None, as_dataset(sentences(9)))
     batches = SimpleNamespace(lengths=[10, 20], per_epoch=1000)
 
@@ -167,7 +167,7 @@ def test_a_run_says_what_it_trains_for_how_long_and_what_follows(capsys):
     epochs.progress = Progress(2050, 4, 100)  # 50 of the steps of epoch 5
     assert f"{begins}2 more epochs (950 steps), then scoring 9 test lines." in announced()
     assert "XLA" not in announced()
-    training.options = Options(epochs=6, accumulate=2, xla="on")
+    epochs.options = Options(epochs=6, accumulate=2, xla="on")
     assert "XLA compiles the step for 2 shapes of batches" in announced()
     epochs.plan = Plan.of(Options(max_steps=5000, validate_every=500), 1000)
     assert f"{begins}2950 more steps, then scoring 9 test lines." in announced()

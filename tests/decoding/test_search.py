@@ -12,6 +12,7 @@ from nmt.decoding.beam import BLOCK, beam_search, best_continuations
 from nmt.decoding.cached_decoder import CachedDecoder
 from nmt.decoding.likelihoods import log_probabilities
 from nmt.decoding.restrictions import Restrictions
+from nmt.network.keras_layers import dtype_policy_scope
 from transformer_model import END, PAD, START
 
 EXTRA = 4
@@ -219,7 +220,7 @@ def test_greedy_scores_are_those_of_its_own_tokens():
 
 @pytest.mark.parametrize("beam", [pytest.param(1, marks=pytest.mark.slow), 3])
 def test_products_of_a_search_are_in_bfloat16_where_the_model_is_mixed(beam):
-    with tm.dtype_policy_scope("mixed_bfloat16"):
+    with dtype_policy_scope("mixed_bfloat16"):
         low = tm.Transformer(**SIZES)
     low.build(((None, None), (None, None)))
     search = tf.function(lambda: find(low, INP, beam))

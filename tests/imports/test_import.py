@@ -106,8 +106,8 @@ def test_the_loss_of_fine_tuning_is_finite_with_label_smoothing(run):
     """What is never predicted has a share of it."""
     model = loading.load(run).model
     ids = tf.constant([[START, 5, 6, END]])
-    loss = model.forward.loss_function(ids[:, 1:], model.forward.predict((ids, ids[:, :-1])), 0.1)
-    assert float(loss) < 100
+    sums = model.forward.token_sums((ids, ids[:, :-1]), ids[:, 1:], label_smoothing=0.1)
+    assert float(sums.loss / sums.tokens) < 100
 
 
 def test_a_source_begins_with_its_text_and_a_target_with_start(run):
@@ -145,7 +145,7 @@ def test_both_engines_translate_score_and_align_alike(run):
 def test_a_run_that_begins_with_it_has_its_weights_vocabulary_license_and_rate(
     run, tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr(Epochs, "train_epoch", pretend_epoch)  # adds the same to every weight
+    monkeypatch.setattr(Epochs, "train_on", pretend_epoch)  # adds the same to every weight
     text = write_tsv(tmp_path / "new.tsv", sentences(60, seed=5))
     command = ["--from", run, "--dataset", text, "--run", tmp_path / "tuned", "--epochs", 1]
     assert call(*command) == 0

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 from helpers import ROOT, randomized, run_process, sentences, write_tsv
 
-from transformer_model import END, PAD, START
+from transformer_model import END, PAD, START, create_padding_mask
 
 sys.path.insert(0, str(ROOT / "lessons"))
 from recurrent import Recurrent
@@ -28,7 +28,8 @@ def test_attention_is_that_of_the_slides(model):
     """Weights softmax(score(h_t, h_s)), their mean of the states, tanh(W_c [c_t; h_t])."""
     encoded, states = (model.encode(INP)[0].numpy(), model.encode(INP)[1][-1].numpy())
     h = np.random.default_rng(0).normal(size=(2, 3, 6)).astype(np.float32)
-    vectors, weights = model.attend(tf.constant(h), tf.constant(encoded), states, INP)
+    padding = create_padding_mask(INP)[:, 0]  # (B, 1, S)
+    vectors, weights = model.attend(tf.constant(h), tf.constant(encoded), states, padding)
     w_c, b_c = model.combine.get_weights()
     for row, length in ((0, 5), (1, 3)):
         for t in range(3):

@@ -101,7 +101,7 @@ def lowered_for_gpu(function, *inputs):
 
 
 def stateless_step(training):
-    """Returns what Training.train_step compiles as a function of all variables' values and of ids.
+    """Returns what FastStep.learn compiles as a function of all variables' values and of ids.
 
     Without a GPU there is no device that could hold the variables themselves.
     """
@@ -113,9 +113,9 @@ def stateless_step(training):
         pairs = list(zip(variables, values, strict=True))
         with tf.GradientTape() as tape, keras.StatelessScope(state_mapping=pairs):
             tape.watch(values[:number])
-            outputs = forward.predict((inp, tar[:, :-1]), training=True)
             smoothing = training.options.label_smoothing
-            loss = forward.loss_function(tar[:, 1:], outputs, smoothing)
+            ids = (inp, tar[:, :-1]), tar[:, 1:]
+            loss = forward.token_sums(*ids, training=True, label_smoothing=smoothing).loss
         return loss, tape.gradient(loss, values[:number])
 
     return step, [tf.convert_to_tensor(variable.value) for variable in variables]

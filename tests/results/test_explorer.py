@@ -21,12 +21,13 @@ from nmt import UserError
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.padding import pad
 from nmt.exports.browser import browser_model
+from nmt.network.keras_layers import dtype_policy_scope
 from nmt.network.variants import Variant, network_of
 from nmt.results.explorer import page
 from nmt.runs import loading
 from nmt.text import spelling
 from nmt.text.protected import KINDS
-from transformer_model import dtype_policy_scope, greedy_translate
+from transformer_model import greedy_translate
 
 SIZES = dict(num_layers=2, d_model=16, num_heads=2, dff=24)
 MARKUP = "um </script><b>dois</b> &amp; <img src=x onerror=alert(1)>"

@@ -210,7 +210,7 @@ def test_a_training_run_ends_even_if_its_weights_cannot_be_converted(tmp_path, c
         raise UserError(f"{folder}: No space left on device; free some space")
 
     monkeypatch.setattr(conversion, "save", full)
-    monkeypatch.setattr(Epochs, "train_epoch", pretend_epoch)
+    monkeypatch.setattr(Epochs, "train_on", pretend_epoch)
     data = write_tsv(tmp_path / "numbers.tsv", sentences(60))
     assert call("--dataset", data, "--run", tmp_path / "run", *TINY, "--no-plots") == 0
     assert "No space left on device" in capsys.readouterr().err

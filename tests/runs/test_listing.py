@@ -201,7 +201,7 @@ def test_a_run_that_was_killed_before_its_first_checkpoint_is_resumed_by_its_fol
 def test_a_run_is_evaluated_where_only_its_test_files_are_and_resumed_where_its_files_are_now(
     tmp_path, capsys, monkeypatch
 ):
-    monkeypatch.setattr("nmt.training.loop.Epochs.train_epoch", pretend_epoch)
+    monkeypatch.setattr("nmt.training.loop.Epochs.train_on", pretend_epoch)
     pairs, there, here = sentences(200), tmp_path / "there", tmp_path / "here"
     there.mkdir()
     for name, part in (("train", pairs[:160]), ("valid", pairs[160:180]), ("test", pairs[180:])):

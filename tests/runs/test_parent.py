@@ -48,12 +48,12 @@ def test_a_run_begins_with_the_weights_the_tokenizer_and_the_sizes_of_its_parent
     begun = []
 
     def fit(epochs, *_):
-        training = epochs.training
-        begun.append([v.numpy() for v in training.transformer.trainable_variables])
-        begun.append((training.options, int(training.optimizer.iterations)))
+        step = epochs.training_step
+        begun.append([v.numpy() for v in step.transformer.trainable_variables])
+        begun.append((epochs.options, int(step.optimizer.iterations)))
         raise UserError("enough")
 
-    monkeypatch.setattr(Epochs, "fit", fit)
+    monkeypatch.setattr(Epochs, "begin", fit)
     command = ["--from", finished / "run", "--dataset", tsv, "--run", tmp_path / "run"]
     more = ["--dropout-rate", 0.3]  # more random states
     assert "enough" in refused(capsys, *command, "--learning-rate-scale", 0.1, *more)
@@ -139,7 +139,7 @@ def test_a_continued_run_resumes_bit_for_bit_and_knows_its_parent(
     assert saved[0]["parent_sha256"] == saved[1]["parent_sha256"]
     assert saved[1]["parent"] == str(parent)
     # The same command again is the same run, without --from, too; with another parent it is not.
-    monkeypatch.setattr(Epochs, "fit", stop)
+    monkeypatch.setattr(Epochs, "begin", stop)
     command = ["--dataset", tsv, "--run", tmp_path / "whole", *LEARNING]
     for start, said in (
         (["--from", parent], "it is resumed"),
@@ -167,11 +167,10 @@ def test_a_run_that_ended_before_its_first_checkpoint_still_begins_with_its_pare
     begun = []
 
     def killed(epochs, *_):
-        training = epochs.training
-        begun.append(training.transformer.trainable_variables[0].numpy())
+        begun.append(epochs.training_step.transformer.trainable_variables[0].numpy())
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Epochs, "fit", killed)
+    monkeypatch.setattr(Epochs, "begin", killed)
     run = tmp_path / "run"
     assert call("--from", finished / "run", "--dataset", tsv, "--run", run, "--epochs", 1) == 130
     assert call("--run", run) == 130  # by its folder alone

@@ -10,6 +10,7 @@ from helpers import LEARNING, call, refused, sentences, write_tsv
 
 from nmt import UserError
 from nmt.cli import plot
+from nmt.cli.session import Session
 from nmt.corpus.source import CorpusSource
 from nmt.results import evaluation
 from nmt.runs import listing, parent
@@ -172,7 +173,7 @@ def test_the_command_of_a_finished_run_scores_and_draws_nothing_again(
         raise UserError("a network was built")
 
     run = shutil.copytree(finished / "run", tmp_path / "run")
-    monkeypatch.setattr("run_demo.Training", refuse)
+    monkeypatch.setattr(Session, "fast_step", refuse)
     before = {path: path.read_bytes() for path in run.rglob("*.json")}
     tsv = finished / "numbers.tsv"
     for command in (["--run", run], ["--dataset", tsv, "--run", run, *LEARNING]):

@@ -287,7 +287,7 @@ def test_a_loss_that_is_no_number_stops_the_training_and_names_the_step():
     batches = [(tf.where(inp == 19, 18, inp), tar) for inp, tar in random_batches(9)]
     batches[6] = (tf.where(batches[6][0] > 3, 19, batches[6][0]), batches[6][1])
     with pytest.raises(UserError, match="Epoch 1, batch 7: the loss is NaN or infinite"):
-        training.epochs.train_epoch(dataset_of(batches), 9, "Epoch 1")
+        training.train_epoch(dataset_of(batches), 9, "Epoch 1")
 
 
 def test_weights_that_the_last_step_makes_nan_stop_the_training_before_it_is_saved(monkeypatch):
@@ -296,7 +296,7 @@ def test_weights_that_the_last_step_makes_nan_stop_the_training_before_it_is_sav
     training, batches = tiny_training(schedule="constant"), random_batches(1)
     assert np.isfinite(training.validator.validate_batch(*batches[0]).numpy()).all()
     with pytest.raises(UserError, match="Epoch 1, batch 1: the loss is NaN or infinite"):
-        training.epochs.train_epoch(dataset_of(batches), 1, "Epoch 1")
+        training.train_epoch(dataset_of(batches), 1, "Epoch 1")
 
 
 def make_older(events):
@@ -371,11 +371,11 @@ def test_a_signal_after_the_last_save_ends_the_run_too(tmp_path):
 
 def test_an_epoch_of_which_every_batch_was_learned_from_ends(tmp_path):
     training, data = tiny_training(), dataset_of(random_batches(6))
-    training.epochs.train_epoch(data, 6, "")
+    training.train_epoch(data, 6, "")
     before = training.epochs.sums_so_far.numpy()
     assert int(training.epochs.position) == 6
     # As resumed from a checkpoint at its end.
-    assert training.epochs.train_epoch(data.skip(6), 6, "") == 0
+    assert training.train_epoch(data.skip(6), 6, "") == 0
     np.testing.assert_array_equal(training.epochs.sums_so_far.numpy(), before)
 
 
@@ -554,7 +554,7 @@ def test_a_checkpoint_names_every_variable_by_the_way_of_attributes_to_it(tmp_pa
     shapes = {name.removesuffix(suffix): shape for name, shape in shapes.items()}
     assert shapes["model/encoder/enc_layers/1/mha/wq/kernel"] == [8, 8]
     assert shapes["model/decoder/dec_layers/1/ffn/layers/2/kernel"] == [16, 8]
-    assert shapes["model/final_layer/bias"] == [training.vocab_size]
+    assert shapes["model/final_layer/bias"] == [training.options.vocab_size]
     assert shapes["optimizer/velocity/decoder/dec_layers/1/layernorm3/gamma"] == [8]
     shared = [name for name in shapes if name.startswith("model/") and "embedding" in name]
     assert shared == ["model/encoder/embedding/embeddings"]

@@ -60,11 +60,10 @@ from nmt.training import devices
 cores = 64
 devices.cores = lambda: cores
 strategy, parts = devices.configure()
-import run_demo
-from helpers import random_batches
+from helpers import Training, random_batches
 from nmt.options import Options
 options = Options(num_layers=1, d_model=256, dff=1024, vocab_size=20)
-training = run_demo.Training(options, 20, strategy, parts)
+training = Training(options, 20, strategy, parts)
 (batch,) = random_batches(1, rows=64, length=64)
 
 def seconds():

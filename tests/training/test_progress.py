@@ -16,7 +16,7 @@ def test_the_last_batches_of_an_epoch_that_is_resumed_are_no_measure():
     for first, measured in ((0, True), (8, False)):
         training.epochs.position.assign(first)
         training.epochs.times.batch_seconds = 0.0
-        training.epochs.train_epoch(tf.data.Dataset.zip(batches, batches).take(10 - first), 10, "")
+        training.train_epoch(tf.data.Dataset.zip(batches, batches).take(10 - first), 10, "")
         assert bool(training.epochs.times.batch_seconds) is measured
 
 
