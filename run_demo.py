@@ -22,10 +22,10 @@ if __name__ == "__main__":
 import keras
 import tensorflow as tf
 
-from nmt.cli.session import Tokenizer, load_corpus, prepare, train_tokenizer
 from nmt.network.factory import build_transformer
 from nmt.results import evaluation
 from nmt.runs.loading import load_translator
+from nmt.runs.session import Tokenizer, load_corpus, prepare, train_tokenizer
 from nmt.training.optimizer import Adam
 from transformer_model import CustomSchedule, Transformer, accuracy_function, loss_function
 
@@ -87,13 +87,13 @@ class Step:
 # ---- A run ----
 
 
-def train(args):
+def train(request):
     """Trains, evaluates, translates samples and draws all pictures; resumes a run begun earlier.
 
     Args:
-      args: the parsed command line; see nmt/cli/train.py.
+      request: all that is asked of it, a TrainingRequest (nmt/runs/request.py).
     """
-    with prepare(args) as session:  # which reserves the run folder until the end
+    with prepare(request) as session:  # which reserves the run folder until the end
         if session.is_complete:
             session.report_complete()
             return
@@ -103,7 +103,7 @@ def train(args):
         batches = session.batches()
 
         # ---- Network, optimizer, step: those above, or the faster ones that are equal ----
-        step = Step(*new_network(options, tokenizer)) if args.plain else session.fast_step()
+        step = Step(*new_network(options, tokenizer)) if request.plain else session.fast_step()
 
         # ---- Training: from the newest checkpoint on; each epoch is saved and validated ----
         with session.epochs(step, batches) as epochs:

@@ -6,23 +6,26 @@ A mistake is a UserError; nothing is printed, no signal is handled and the proce
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import inspect
-from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from nmt import UserError, messages, neighbors
-from nmt.cli import main as program
 from nmt.keywords import check_keywords, suggests_keywords
 from nmt.neighbors import params
+from nmt.program import MODULE
 from nmt.results import evaluation, scores
 from nmt.runs import (
     loading,
     restoring,  # noqa: F401  # TensorFlow is imported here, where nmt silences its messages
 )
 from nmt.runs.folder import Run
+from nmt.runs.request import TrainingRequest
 from nmt.runs.run_corpus import load_corpus_of
+from nmt.text.languages import parse_direction
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,24 +87,28 @@ def train(
       UserError: the text, the folder or a value is wrong; the message says how to fix it.
       TypeError: there is no such argument.
     """
-    from nmt.cli.session import Host
-
     names = [row.name for row in params.table() if row.name != "data_path"]
     check_keywords("train", parameters, [*names, *TRAIN_KEYWORDS])
-    named = {
-        "run": run, "dataset": dataset, "languages": languages, "preset": preset, "from": parent,
-    }  # fmt: skip
-    arguments = ["train", *(f"--{name}={value}" for name, value in named.items() if value)]
     for name, files in (("train", train), ("valid", valid), ("test", test)):
         if isinstance(files, str | Path):
             raise UserError(f"{name} is one path; give a list of paths")
-        arguments += [f"--{name}", *map(str, files)] if files else []
-    arguments += ["--reverse"] if reverse else []
-    arguments += [] if plots else ["--no-plots"]
-    arguments += [as_flag(name, value) for name, value in parameters.items()]
-    args = program.parse_command_line(arguments)
-    args.host = Host(prints=False, handles_signals=False, on_epoch=on_epoch)
-    train_as_program(args)
+    request = TrainingRequest(
+        run=str(run),
+        dataset=None if dataset is None else str(dataset),
+        train=tuple(map(str, train)),
+        valid=tuple(map(str, valid)),
+        test=tuple(map(str, test)),
+        languages=tuple(parse_direction(languages)) if languages else (),
+        reverse=reverse,
+        preset=preset,
+        parent=None if parent is None else str(parent),
+        plots=plots,
+        parameters=parameters,
+        prints=False,
+        handles_signals=False,
+        on_epoch=on_epoch,
+    )
+    story().train(request)
     folder = Run(run)
     return FinishedRun(folder.path, folder.read("scores.json", {}), folder.history())
 
@@ -109,23 +116,11 @@ def train(
 TRAIN_KEYWORDS = {*inspect.signature(train).parameters} - {"parameters"}
 
 
-def train_as_program(args: Namespace) -> None:
-    """Calls the training of run_demo.py, as an application does.
-
-    The one import of run_demo in the package: a run's step and course are written there alone.
-    """
-    neighbors.check_names("run_demo")
+def story() -> ModuleType:
+    """Returns run_demo.py, where the step and the course of a run are written."""
+    neighbors.check_names(MODULE)
     with messages.quiet():
-        import run_demo
-    run_demo.train(args)
-
-
-def as_flag(name: str, value: bool | float | str) -> str:
-    """Returns the flag of a parameter with its value."""
-    flag = name.replace("_", "-")
-    if isinstance(value, bool):
-        return f"--{flag}" if value else f"--no-{flag}"
-    return f"--{flag}={value}"
+        return importlib.import_module(MODULE)
 
 
 @suggests_keywords

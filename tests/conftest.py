@@ -117,7 +117,7 @@ def untrained(monkeypatch):
 
     A list of what each run would have begun with: its options, its Keeper and its Corpus.
     """
-    from nmt.cli.session import Session
+    from nmt.runs.session import Session
 
     begun = []
 

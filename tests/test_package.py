@@ -165,11 +165,13 @@ def test_a_misspelled_keyword_is_answered_with_the_right_one(call, said):
 
 
 def test_mistakes_of_an_application_are_user_errors(tmp_path):
-    run = tmp_path / "run"
+    run, text = tmp_path / "run", tmp_path / "a.pt"
+    text.write_text("um.\n")
     for call, said in (
-        (lambda: nmt.train(run, dataset="bundled", epochs=0), "--epochs: 0 is less than 1"),
+        (lambda: nmt.train(run, dataset="bundled", epochs=0), "epochs: 0 is less than 1"),
+        (lambda: nmt.train(run, train=[text, "--epochs=1"]), "--epochs=1: No such file"),
         (lambda: nmt.train(run, train="a.tsv"), "train is one path; give a list of paths"),
-        (lambda: nmt.train(run, preset="huge"), "--preset: "),
+        (lambda: nmt.train(run, preset="huge"), "preset 'huge' is not one of tutorial, "),
         (lambda: nmt.evaluate(run), "no trained run"),
         (lambda: nmt.translate_document("a.html", b"", list, columns="1"), "columns is for .csv"),
     ):

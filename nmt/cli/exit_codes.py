@@ -24,8 +24,8 @@ from nmt import (
     WorkersLost,
     messages,
 )
-from nmt.cli.program import PROGRAM
 from nmt.messages import log
+from nmt.program import PROGRAM
 
 FIXES = {  # for errors of the operating system
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "free some space"),
@@ -38,8 +38,7 @@ def exit_code(command: Callable[[], None], args: Namespace) -> int:
     """Runs a command. Returns the exit code of the process.
 
     Args:
-      args: the parsed command line, or a Namespace that `command` fills; `args.resume`, if it is
-        set, is the command that resumes a training run.
+      args: the parsed command line, or a Namespace that `command` fills.
     """
     messages.show()
     try:
@@ -55,14 +54,14 @@ def exit_code(command: Callable[[], None], args: Namespace) -> int:
             sys.stdout.flush()
         return int(end.code or 0)
     except FileChangedError as error:
-        return report(UserError(f"{error}; {resume(args)}") if is_training(args) else error)
+        return report(UserError(f"{error}; {resume(error)}") if is_training(args) else error)
     except (UserError, CheckFailed, WorkersLost) as error:
         return report(error)
     except Interrupted as end:
-        log.error(f"{PROGRAM}: interrupted; the run is saved; {resume(args)}")
+        log.error(f"{PROGRAM}: interrupted; the run is saved; {resume(end)}")
         return 128 + end.number
     except (KeyboardInterrupt, Terminated) as end:
-        advice = f"; {resume(args)}" if is_training(args) else ""
+        advice = f"; {resume(end)}" if is_training(args) else ""
         log.error(f"{PROGRAM}: interrupted{advice}")
         return 128 + getattr(end, "number", signal.SIGINT)
     except OSError as error:
@@ -86,9 +85,12 @@ def is_training(args: Namespace) -> bool:
     return getattr(args, "command", "train") == "train"
 
 
-def resume(args: Namespace) -> str:
-    """Returns as text how to resume a training run."""
-    command = getattr(args, "resume", None)  # set as soon as the run folder is known
+def resume(error: BaseException) -> str:
+    """Returns as text how to resume the training run that an exception has ended.
+
+    Its note is the command, once the run folder is known; see runs/session.py.
+    """
+    command = getattr(error, "__notes__", [""])[-1]
     return f"to resume it: {command}" if command else "the same command resumes it"
 
 
@@ -109,7 +111,7 @@ def report_tensorflow_error(error: Exception, args: Namespace) -> int:
         raise error
     from nmt.cli import tensorflow_errors
 
-    known_error = tensorflow_errors.as_ours(error, is_training(args), resume(args))
+    known_error = tensorflow_errors.as_ours(error, is_training(args), resume(error))
     if known_error is None:
         raise error
     return report(known_error)

@@ -238,16 +238,10 @@ def column_pair(text: str) -> tuple[str, str]:
     return columns[0], columns[1]
 
 
-def check_sheet(args: argparse.Namespace, names: Iterable[str]) -> None:
-    """Raises a UserError if --sheet is given, and none of the files is a spreadsheet."""
-    if args.sheet and not any(files.kind(files.weighted(name).path) == "xlsx" for name in names):
-        raise UserError(f"--sheet {args.sheet}: no .xlsx is named; leave it out")
-
-
 def selection(args: argparse.Namespace) -> Selection:
     """Returns which two sides of files of pairs the flags choose."""
     if hasattr(args, "files"):
-        check_sheet(args, args.files)
+        files.check_sheet(args.sheet, args.files)
     pair = languages.as_pair(args.languages) if args.languages else None
     encoding = getattr(args, "encoding", None)
     return Selection(pair, args.columns, args.sheet, not args.no_header, encoding)

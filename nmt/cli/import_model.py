@@ -7,8 +7,8 @@ from pathlib import Path
 
 from nmt import output
 from nmt.cli import flags, startup
-from nmt.cli.program import COMMAND
 from nmt.messages import log
+from nmt.program import COMMAND
 from nmt.runs import listing
 from nmt.text.languages import as_pair
 
@@ -38,9 +38,9 @@ def run(args: Namespace) -> None:
     output.refuse_existing(path, "another folder with --run")
     languages = as_pair(args.languages) if args.languages else None
     startup.import_tensorflow()
-    from nmt.cli.train_corpus import check_encoding
     from nmt.imports.imported_model import read_model
     from nmt.imports.imported_run import write_run
+    from nmt.runs.train_corpus import check_encoding
 
     for name in (args.folder, path):
         check_encoding(name)

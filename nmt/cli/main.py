@@ -38,10 +38,11 @@ from nmt.cli import (
     translate_file,
 )  # fmt: skip
 from nmt.cli.parser import Parser
-from nmt.cli.program import COMMAND, MODULE, PROGRAM
 from nmt.corpus import files
 from nmt.messages import closest
 from nmt.neighbors import params
+from nmt.program import COMMAND, MODULE, PROGRAM
+from nmt.runs.request import TrainingRequest
 
 OVERVIEW = """
 usage: {program} [COMMAND] [flags]
@@ -93,23 +94,26 @@ def start(arguments: list[str]) -> int:
         startup.set_environment(getattr(module, "VARYING_SHAPES", False))
         if module is train:
             startup.import_tensorflow()
-            command = importlib.import_module(MODULE).train
+            run_train = importlib.import_module(MODULE).train
+            startup.catch_interrupts()
+            run_train(train.request_of(args))
         else:
-            command = module.run
-        startup.catch_interrupts()
-        command(args)
+            startup.catch_interrupts()
+            module.run(args)
 
     return exit_codes.exit_code(run, args)
 
 
-def main(arguments: list[str], run_train: Callable[[Namespace], None]) -> int:
+def main(arguments: list[str], run_train: Callable[[TrainingRequest], None]) -> int:
     """Runs one command, from Python, where TensorFlow is imported. Returns the exit code."""
     args = Namespace()
 
     def run() -> None:
         parse_command_line(arguments, args, shows_messages=True)
-        command = run_train if args.command == "train" else COMMANDS[args.command].run
-        command(args)
+        if args.command == "train":
+            run_train(train.request_of(args))
+        else:
+            COMMANDS[args.command].run(args)
 
     return exit_codes.exit_code(run, args)
 

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import Terminated, UserError
 from nmt.cli import environment, flags, startup
-from nmt.cli.program import PROGRAM
 from nmt.corpus.line_languages import check_temporary_folder
 from nmt.decoding.engines.choice import CTRANSLATE2
 from nmt.decoding.search_options import Protecting
 from nmt.messages import log
 from nmt.neighbors import how_to_install
+from nmt.program import PROGRAM
 from nmt.results.run_report import read_translations
 from nmt.runs import listing
 from nmt.runs.folder import Run

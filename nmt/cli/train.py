@@ -1,9 +1,11 @@
 """The flags of the command `train`, whose function is in run_demo.py."""
 
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 
 from nmt.cli import flags
 from nmt.neighbors import params
+from nmt.program import COMMAND
+from nmt.runs.request import TrainingRequest
 
 HELP = "train, evaluate, draw; the default"
 
@@ -40,3 +42,27 @@ def add_flags(parser: ArgumentParser) -> None:
         "transformer_model.py have them: a tenth more time, the same checkpoints",
     )  # fmt: skip
     flags.add_parameters(parser)
+
+
+def request_of(args: Namespace) -> TrainingRequest:
+    """Returns what a parsed command line asks for."""
+    parameters = {name: value for name, value in flags.given(args).items() if name != "data_path"}
+    return TrainingRequest(
+        run=args.run,
+        dataset=args.data_path,
+        train=tuple(args.train or ()),
+        valid=tuple(args.valid or ()),
+        test=tuple(args.test or ()),
+        languages=tuple(args.languages or ()),
+        columns=tuple(args.columns or ()),
+        sheet=args.sheet,
+        header=not args.no_header,
+        reverse=args.reverse,
+        preset=args.preset,
+        parent=args.parent,
+        plots=not args.no_plots,
+        plain=args.plain,
+        eager=args.eager,
+        parameters=parameters,
+        command=(*COMMAND, *args.given),
+    )

@@ -6,7 +6,7 @@ the same number of lines. Files whose names end in .gz are compressed by gzip.
 
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -244,3 +244,9 @@ def read_references(
             "source; score one corpus at a time"
         )
     return read_aligned(*paths)
+
+
+def check_sheet(sheet: str | None, names: Iterable[str]) -> None:
+    """Raises a UserError if a sheet is named, and none of the files is a workbook."""
+    if sheet and not any(kind(weighted(name).path) == "xlsx" for name in names):
+        raise UserError(f"--sheet {sheet}: no .xlsx is named; leave it out")

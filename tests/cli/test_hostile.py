@@ -27,14 +27,13 @@ from helpers import (
 
 import run_demo
 from nmt import UserError
-from nmt.cli import session
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora, files
 from nmt.network.factory import build_transformer
 from nmt.options import Options
 from nmt.results import evaluation
 from nmt.results.validation import Validator
-from nmt.runs import run_tokenizer
+from nmt.runs import run_tokenizer, session
 from nmt.runs.folder import Run
 from nmt.runs.lock import LOCK, LockedRun
 from nmt.training import checkpoints, devices
@@ -368,7 +367,7 @@ def test_a_run_keeps_the_step_that_it_began_with_where_a_gpu_comes_or_goes(
 ):
     monkeypatch.setattr(devices, "gpus", lambda: devices.SeenGpus(["a GPU"], ""))
     strategy = tf.distribute.get_strategy()
-    monkeypatch.setattr(devices, "configure", lambda *_: devices.Devices(strategy, 1))
+    monkeypatch.setattr(devices, "configure", lambda *_, **__: devices.Devices(strategy, 1))
     command = ["--dataset", tiny(run)[1], *LEARNING, "--run"]
     assert call(*command, run) == 130
     assert "xla is 'off' there, 'on' here" in refused(capsys, *command, run, "--xla", "on")

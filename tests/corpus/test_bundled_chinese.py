@@ -5,8 +5,8 @@ import re
 import pytest
 from helpers import languages_of, source_of
 
-from nmt.cli import train_messages
 from nmt.corpus import corpora, files
+from nmt.runs import train_messages
 from nmt.runs.folder import Run
 from nmt.text import sentences
 

@@ -22,9 +22,9 @@ from helpers import (
 
 import params
 import run_demo
-from nmt.cli import session
 from nmt.corpus import downloads
 from nmt.machine import cores
+from nmt.runs import session
 from nmt.runs.folder import Run
 
 

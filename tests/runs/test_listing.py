@@ -27,11 +27,12 @@ from helpers import (
 )
 
 import params
-from nmt.cli import main, train_corpus
+from nmt.cli import main
+from nmt.cli.train import request_of
 from nmt.corpus import corpora
 from nmt.corpus.source import CorpusSource
 from nmt.results import evaluation
-from nmt.runs import listing, loading
+from nmt.runs import listing, loading, train_corpus
 from nmt.runs.folder import Run
 from nmt.runs.run_corpus import load_corpus_of
 from nmt.runs.weights import choose_weights, scores_are_of
@@ -308,7 +309,7 @@ def test_a_preset_with_a_data_set_has_a_folder_of_its_own(capsys):
         (["--dataset", "bundled"], (CorpusSource("bundled"), "bundled", True)),
         ([], (CorpusSource(params.DATA_PATH), params.DATA_PATH, False)),
     ):
-        assert train_corpus.choose(main.parse_command_line(arguments)) == expected
+        assert train_corpus.choose(request_of(main.parse_command_line(arguments))) == expected
 
 
 @pytest.fixture

@@ -19,7 +19,8 @@ from helpers import (
 )
 
 from nmt import UserError
-from nmt.cli import flags, main
+from nmt.cli import main
+from nmt.cli.train import request_of
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.options import Options
 from nmt.runs import loading
@@ -233,8 +234,8 @@ def test_new_entries_change_no_logit_of_the_others_and_are_never_the_likeliest(t
 
 def test_a_child_may_have_more_symbols_than_its_parent_and_no_fewer():
     def inherited(saved, *given):
-        args = main.parse_command_line(["--from", "x", "--dataset", "a.tsv", *given])
-        made = inherit(Options.of(given=saved), flags.given(args), flags.chosen(args))
+        request = request_of(main.parse_command_line(["--from", "x", "--dataset", "a.tsv", *given]))
+        made = inherit(Options.of(given=saved), request.given, request.options("tutorial"))
         return made.symbols
 
     assert inherited({"symbols": "<a> <b>"}, "--symbols", "<c> <b>") == "<a> <b> <c>"
@@ -244,8 +245,8 @@ def test_a_child_may_have_more_symbols_than_its_parent_and_no_fewer():
 def test_a_child_chooses_the_tokenizer_of_bleu_for_its_own_text_unless_text_is_tokenized():
     def inherited(saved, *given):
         options = Options(tokenize=saved, lowercase=True)
-        args = main.parse_command_line(["--from", "x", "--dataset", "a.tsv", *given])
-        made = inherit(options, flags.given(args), flags.chosen(args))
+        request = request_of(main.parse_command_line(["--from", "x", "--dataset", "a.tsv", *given]))
+        made = inherit(options, request.given, request.options("tutorial"))
         assert made.lowercase
         return made.tokenize
 

@@ -10,12 +10,12 @@ from helpers import LEARNING, call, refused, sentences, write_tsv
 
 from nmt import UserError
 from nmt.cli import plot
-from nmt.cli.session import Session
 from nmt.corpus.source import CorpusSource
 from nmt.results import evaluation
 from nmt.runs import listing, parent
 from nmt.runs.claim import claim
 from nmt.runs.folder import Run
+from nmt.runs.session import Session
 from nmt.runs.weights import choose_weights, scores_are_of
 
 

@@ -3,13 +3,13 @@
 from typing import Any
 
 from nmt import UserError
-from nmt.cli import train_messages
 from nmt.corpus.corpora import Corpus
 from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.messages import log
 from nmt.neighbors import params
 from nmt.options import Options
 from nmt.results import pictures, run_report
+from nmt.runs import train_messages
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.training.loop import is_finished
@@ -20,7 +20,7 @@ WITHOUT_EFFECT = (
 )  # fmt: skip
 
 
-def is_complete(run: Run, options: Options, test_sha256: str, no_plots: bool) -> bool:
+def is_complete(run: Run, options: Options, test_sha256: str, plots: bool) -> bool:
     """Returns whether a run has all that its training command makes, with these options."""
     try:
         weights, history = choose_weights(run), run.history()
@@ -38,7 +38,7 @@ def is_complete(run: Run, options: Options, test_sha256: str, no_plots: bool) ->
         is_trained
         and is_scored(scores, weights, options, test_sha256)
         and bool(run_report.read_translations(run, 1))
-        and (no_plots or are_drawn(run, weights))
+        and (not plots or are_drawn(run, weights))
     )
 
 

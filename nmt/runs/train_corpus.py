@@ -2,14 +2,11 @@
 
 import dataclasses
 import shlex
-from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.cli import flags, program
-from nmt.cli.train_options import preset_name
 from nmt.corpus import corpora, files
 from nmt.corpus.source import REVERSED, CorpusSource, file_names
 from nmt.corpus.survey import Survey, survey
@@ -19,6 +16,7 @@ from nmt.runs import listing, run_tokenizer
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
 from nmt.runs.parent import Parent
+from nmt.runs.request import TrainingRequest
 from nmt.text import languages
 from nmt.text import tokenizer as tokenizing
 from nmt.text.tokenizer import LineSample, NumberCount, Tokenizer
@@ -53,39 +51,41 @@ class CorpusChoice(NamedTuple):
         return source
 
 
-def choose(args: Namespace, resumed: Parameters | None = None) -> CorpusChoice:
+def choose(request: TrainingRequest, resumed: Parameters | None = None) -> CorpusChoice:
     """Returns the corpus that the flags, the resumed run or the preset name.
 
     Args:
       resumed: the parameters of the run; --train, --valid and --test then name where its files are
         now.
     """
-    _check_flags(args)
+    _check(request)
     if resumed:
         source, name, explicit = resumed.corpus, resumed.options.data_path, True
-    elif args.train:
-        source, name, explicit = CorpusSource(train=_resolved(args.train)), "", True
+    elif request.train:
+        source, name, explicit = CorpusSource(train=_resolved(request.train)), "", True
     else:
-        source, name, explicit = _choose_dataset(args)
-    if args.train:
-        name = file_names(args.train)
-    source = source.with_files(_resolved(args.train), _resolved(args.valid), _resolved(args.test))
-    reverse = args.reverse or source.reverse
-    codes = _direction(args.languages, reverse) if args.languages else source.languages
+        source, name, explicit = _choose_dataset(request)
+    if request.train:
+        name = file_names(request.train)
+    source = source.with_files(
+        _resolved(request.train), _resolved(request.valid), _resolved(request.test)
+    )
+    reverse = request.reverse or source.reverse
+    codes = _direction(request.languages, reverse) if request.languages else source.languages
     source = dataclasses.replace(
         source,
         reverse=reverse,
         languages=codes,
-        columns=tuple(args.columns or source.columns),
-        sheet=args.sheet or source.sheet,
-        header=source.header and not args.no_header,
+        columns=request.columns or source.columns,
+        sheet=request.sheet or source.sheet,
+        header=source.header and request.header,
     )
     return CorpusChoice(source, source.full_name(name), explicit)
 
 
-def _resolved(paths: Sequence[str] | None) -> tuple[str, ...]:
+def _resolved(paths: Sequence[str]) -> tuple[str, ...]:
     """Returns the absolute paths of the files that a flag names."""
-    return tuple(str(Path(path).resolve()) for path in paths or ())
+    return tuple(str(Path(path).resolve()) for path in paths)
 
 
 def _direction(codes: Sequence[str], reverse: bool) -> tuple[str, ...]:
@@ -93,7 +93,7 @@ def _direction(codes: Sequence[str], reverse: bool) -> tuple[str, ...]:
     return languages.as_pair(codes)[::-1] if reverse else tuple(codes)
 
 
-def run_of(args: Namespace, corpus_name: str, workers: Cluster) -> Run:
+def run_of(request: TrainingRequest, corpus_name: str, workers: Cluster) -> Run:
     """Returns the Run that --run names, or the default one of a corpus.
 
     Args:
@@ -101,23 +101,22 @@ def run_of(args: Namespace, corpus_name: str, workers: Cluster) -> Run:
       workers: the Cluster; all workers but the chief write to folders of their own.
     """
     worker_folder = None if workers.chief else cluster.temporary_folder()
-    return Run(args.run or listing.default(corpus_name), worker_folder)
+    return Run(request.run or listing.default(corpus_name), worker_folder)
 
 
-def _check_flags(args: Namespace) -> None:
+def _check(request: TrainingRequest) -> None:
     """Raises a UserError if flags of the data contradict each other, or name what is not there."""
-    if args.train and args.data_path is not None:
-        raise UserError(f"--dataset {args.data_path} and --train both name the data; choose one")
-    for flag, names in (("--valid", args.valid), ("--test", args.test)):
-        if heavy := [name for name in names or () if files.weighted(name).weight > 1]:
+    if request.train and request.dataset is not None:
+        raise UserError(f"--dataset {request.dataset} and --train both name the data; choose one")
+    for flag, names in (("--valid", request.valid), ("--test", request.test)):
+        if heavy := [name for name in names if files.weighted(name).weight > 1]:
             raise UserError(f"{flag} {heavy[0]}: only --train takes weights; leave it out")
-    names = [*(args.train or ()), *(args.valid or ()), *(args.test or ())]
-    flags.check_sheet(args, [*names, args.data_path or ""])
-    for name in names:
+    files.check_sheet(request.sheet, [*request.files, request.dataset or ""])
+    for name in request.files:
         files.check_is_stored(name)
         check_encoding(name)
-    for name in (args.run or listing.FOLDER, args.data_path or ""):
-        check_encoding(name)
+    for path in (request.run or listing.FOLDER, request.dataset or ""):
+        check_encoding(path)
 
 
 def check_encoding(path: str | Path) -> None:
@@ -130,26 +129,31 @@ def check_encoding(path: str | Path) -> None:
         raise UserError(f"{name}: the path is not UTF-8; rename it") from None
 
 
-def _choose_dataset(args: Namespace) -> CorpusChoice:
+def _choose_dataset(request: TrainingRequest) -> CorpusChoice:
     """Returns the data set that --dataset or the preset names, or else the default one."""
-    path = name = args.data_path
-    if path is None:
-        name = preset_name(args)
-        if path := params.PRESETS[name].values.get("data_path"):
-            return CorpusChoice(CorpusSource(dataset=path), name, explicit=True)
+    if request.dataset is None:
+        name = request.preset_name
+        if dataset := params.PRESETS[name].values.get("data_path"):
+            return CorpusChoice(CorpusSource(dataset=dataset), name, explicit=True)
         default = CorpusSource(dataset=params.DATA_PATH)
         return CorpusChoice(default, params.DATA_PATH, explicit=False)
+    path, name = request.dataset, request.dataset
+    path = name = request.dataset
     files.check_is_stored(path)
     if files.is_table(path):
         path, name = str(Path(path).resolve()), file_names([path])
     return CorpusChoice(CorpusSource(dataset=path), name, explicit=True)
 
 
-def resuming_command(args: Namespace, choice: CorpusChoice, corpus: corpora.Corpus) -> str:
-    """Returns the command that resumes a training run on a loaded Corpus."""
+def resuming_command(
+    request: TrainingRequest, choice: CorpusChoice, corpus: corpora.Corpus
+) -> str | None:
+    """Returns the command that resumes a run on a loaded Corpus; None if none was typed."""
+    if not request.command:
+        return None
     source = choice.loaded_source(corpus)
     data_flags = [] if choice.explicit else ["--dataset", str(source.dataset)]
-    return shlex.join([*program.COMMAND, *args.given, *data_flags])
+    return shlex.join([*request.command, *data_flags])
 
 
 def write_held_out(run: Run, corpus: corpora.Corpus, source: CorpusSource) -> None:

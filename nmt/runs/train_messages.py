@@ -1,14 +1,12 @@
 """What a training run reports: what it will do, what may be better, what can follow."""
 
 import shlex
-from argparse import Namespace
 from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
 
-from nmt.cli import flags, program
-from nmt.cli.train_corpus import TrainingText
+from nmt import program
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora, files
 from nmt.corpus.source import REVERSED, CorpusSource
@@ -18,6 +16,8 @@ from nmt.neighbors import params
 from nmt.options import Options
 from nmt.results import evaluation
 from nmt.runs.folder import Run
+from nmt.runs.request import TrainingRequest
+from nmt.runs.train_corpus import TrainingText
 from nmt.text import spelling
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import loop
@@ -46,7 +46,9 @@ class Steps(NamedTuple):
 # ---- Before training ----
 
 
-def announce_corpus(args: Namespace, run: Run, corpus_name: str, source: CorpusSource) -> None:
+def announce_corpus(
+    request: TrainingRequest, run: Run, corpus_name: str, source: CorpusSource
+) -> None:
     """Logs the corpus, where the run is, and the languages, unless --languages names them."""
     log.info(f"Corpus: {corpus_name}. Run folder: {run.path}")
     codes = source.languages
@@ -55,12 +57,12 @@ def announce_corpus(args: Namespace, run: Run, corpus_name: str, source: CorpusS
             "Languages: unknown. Text is divided into sentences as in English; to name them: "
             "--languages A-B, for example de-en"
         )
-    elif not args.languages:
+    elif not request.languages:
         log.info(f"Languages: {codes[0]} to {', '.join(codes[1:])}.")
 
 
 def announce(
-    args: Namespace,
+    request: TrainingRequest,
     run: Run,
     options: Options,
     corpus: corpora.Corpus,
@@ -70,20 +72,20 @@ def announce(
     batches: batching.Batches,
 ) -> None:
     """Logs what will be done, and what the user may want to change, a function each."""
-    if args.parent:
-        warn_of_other_letters(args.parent, corpus, text.tokenizer)
+    if request.parent:
+        warn_of_other_letters(request.parent, corpus, text.tokenizer)
     else:
         warn_of_small_vocabulary(text.tokenizer.vocab_size, options.vocab_size)
-    chosen_sizes = flags.given(args).keys() & {*params.names(params.NETWORK)}
+    chosen_sizes = request.given.keys() & {*params.names(params.NETWORK)}
     built_in = corpus.name.removesuffix(REVERSED) in corpora.BUILT_IN_CORPORA
-    if not (args.preset or args.parent or chosen_sizes or built_in or run.trained):
+    if not (request.preset or request.parent or chosen_sizes or built_in or run.trained):
         suggest_preset(len(corpus.train))
     report_batches(batches, options.max_length)
     warn_of_repeated_pairs(text.survey, source)
     batching.warn_of_truncation(corpus.validation, text.tokenizer, "validation")
     steps = Steps(steps_per_epoch, options.epochs, options.warmup_steps, options.max_steps)
     if steps.total < steps.warmup:
-        tiny = flags.chosen(args, "tiny")  # flags that are given stay
+        tiny = request.options("tiny")  # values that are asked for stay
         warn_of_few_steps(steps, how_to_train_longer(steps, batches, corpus, tiny))
 
 

@@ -18,11 +18,12 @@ from helpers import (
     write_tsv,
 )
 
-from nmt.cli import flags, main, train_corpus, train_messages, train_options
+from nmt.cli import main
+from nmt.cli.train import request_of
 from nmt.corpus import bleu_tokenizer, corpora, files
 from nmt.corpus.source import CorpusSource
 from nmt.options import Options
-from nmt.runs import listing
+from nmt.runs import listing, train_corpus, train_messages, train_options
 from nmt.runs.claim import differences
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
@@ -257,14 +258,14 @@ def test_the_held_out_pairs_in_the_folder_are_those_of_the_newest_start(tmp_path
 
 def test_a_run_decides_once_which_tokenizer_its_bleu_needs():
     def decided(saved, *given):
-        args = main.parse_command_line(["--run", "x", *given])
+        request = request_of(main.parse_command_line(["--run", "x", *given]))
         options = Options.of(given=saved)
         run = SimpleNamespace(resumable=Parameters(options, {}, {}) if saved else None)
         pairs = as_dataset([("one", "今晚一个孩子去学校。")] * 9)
         corpus = corpora.Corpus("zh", pairs, pairs, pairs)
-        options = flags.chosen(args)
+        options = request.options("tutorial")
         source = CorpusSource(train=("a.src", "a.tgt"))
-        return train_options.tokenizer_of_bleu(args, options, run, source, corpus)
+        return train_options.tokenizer_of_bleu(request, options, run, source, corpus)
 
     assert decided({}) == decided({"tokenize": "zh"}) == "zh"
     assert decided({"tokenize": "13a"}) == "13a"

@@ -6,14 +6,12 @@ the run that it begins with; the other machines that train with this one.
 
 import contextlib
 import dataclasses
-from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import keras
 
 from nmt import UserError
-from nmt.cli import finished_runs, train_corpus, train_messages, train_options
 from nmt.corpus import batches as batching
 from nmt.corpus.corpora import Corpus, load_corpus
 from nmt.corpus.source import CorpusSource
@@ -25,11 +23,12 @@ from nmt.messages import log
 from nmt.options import Options
 from nmt.results import run_report
 from nmt.results.validation import new_epochs
-from nmt.runs import conversion
+from nmt.runs import conversion, finished_runs, train_corpus, train_messages, train_options
 from nmt.runs import parent as parents
 from nmt.runs.claim import Claim, claim
 from nmt.runs.folder import Run
 from nmt.runs.lock import LockedRun
+from nmt.runs.request import TrainingRequest
 from nmt.runs.run_tokenizer import check_size
 from nmt.runs.weights import choose_weights
 from nmt.text.tokenizer import Tokenizer
@@ -47,21 +46,11 @@ __all__ = [
 KEPT_CHECKPOINTS = 3  # of the newest epochs, at least; more if more are averaged
 
 
-class Host(NamedTuple):
-    """What the process of a training run allows: the program's, or an application's."""
-
-    prints: bool = True  # scores and samples on stdout
-    handles_signals: bool = True  # while epochs are trained
-    on_epoch: Callable[[dict[str, Any]], object] | None = (
-        None  # called with the row of each validation
-    )
-
-
 @dataclasses.dataclass(frozen=True)
 class Session:
     """What a training run is made of, before its network."""
 
-    args: Namespace  # the command line
+    request: TrainingRequest
     run: LockedRun
     claimed: Claim  # of the run folder
     options: Options
@@ -77,11 +66,6 @@ class Session:
     errors: list[OSError] = dataclasses.field(default_factory=list)  # to report at the end
 
     @property
-    def host(self) -> Host:
-        """The Host: that of the program, unless `args` holds another one."""
-        return getattr(self.args, "host", Host())
-
-    @property
     def tokenizer(self) -> Tokenizer:
         """The Tokenizer of the run."""
         return self.text.tokenizer
@@ -89,13 +73,14 @@ class Session:
     @property
     def is_complete(self) -> bool:
         """Whether nothing is left to do; the same on all workers."""
-        args, test = self.args, self.hashes["test"]
-        complete = finished_runs.is_complete(self.run, self.options, test, args.no_plots)
+        complete = finished_runs.is_complete(
+            self.run, self.options, self.hashes["test"], self.request.plots
+        )
         return bool(self.workers.broadcast(complete))
 
     def report_complete(self) -> None:
         """Prints the scores that the run has."""
-        if self.host.prints:
+        if self.request.prints:
             finished_runs.report(self.run, self.corpus)
 
     def batches(self) -> batching.Batches:
@@ -112,7 +97,7 @@ class Session:
         devices.check_logits(options, tokens, text.tokenizer.target.vocab_size)
         steps_per_epoch = Plan.of(options, batches.per_epoch).steps_per_pass
         train_messages.announce(
-            self.args, run, options, self.corpus, self.source, text, steps_per_epoch, batches
+            self.request, run, options, self.corpus, self.source, text, steps_per_epoch, batches
         )
         return batches
 
@@ -128,7 +113,7 @@ class Session:
         """Yields the Epochs that are left to train by a step, from the newest checkpoint on."""
         epochs = new_epochs(step, self.options, self.counters, self.devices, self.workers)
         epochs.listeners = self.listeners
-        if self.args.no_plots:
+        if not self.request.plots:
             epochs.times.picture_seconds = 0  # of the time that a run is estimated to take
         if self.parent:
             self.parent.initialize(step.transformer)
@@ -145,7 +130,7 @@ class Session:
         minutes = self.options.checkpoint_minutes
         return checkpoints.Keeper(
             checkpoint, self.run, kept_epochs, minutes, self.workers, confirm,
-            self.host.handles_signals,
+            self.request.handles_signals,
         )  # fmt: skip
 
     # ---- After training: what the chief writes, prints and draws ----
@@ -214,7 +199,7 @@ class Session:
         if not self.workers.chief:
             return
         final = choose_weights(self.run).record
-        report = run_report.report if self.host.prints else run_report.write_report
+        report = run_report.report if self.request.prints else run_report.write_report
         try:
             report(self.run, self.corpus, model, final, scores, lines)
         except OSError as error:
@@ -228,7 +213,7 @@ class Session:
 
         if not self.workers.chief:
             return
-        if not self.args.no_plots:
+        if self.request.plots:
             sentence = lines[0].source
             RunPictures(self.run, model, self.tokenizer, sentence, lambda: batches).draw_all()
         sizes = self.tokenizer.vocab_size, self.tokenizer.target.vocab_size
@@ -249,7 +234,7 @@ class _Start(NamedTuple):
 
 
 @contextlib.contextmanager
-def prepare(args: Namespace) -> Iterator[Session]:
+def prepare(request: TrainingRequest) -> Iterator[Session]:
     """Settles all of a training run that comes before its network; reserves its folder meanwhile.
 
     Raises a UserError if the command line, the run folder or the corpus do not fit; or the network
@@ -257,9 +242,9 @@ def prepare(args: Namespace) -> Iterator[Session]:
     """
     from nmt.results import scores  # noqa: F401  # fails before training if missing
 
-    devices.run_plainly(args.command, args.plain, args.eager)
+    devices.run_plainly("train", request.plain, request.eager)
     workers = cluster.configured()
-    start = _choose(args, workers)
+    start = _choose(request, workers)
     # The chief downloads the corpus, then the other workers read it.
     corpus = workers.in_turn(
         lambda: load_corpus(
@@ -267,23 +252,23 @@ def prepare(args: Namespace) -> Iterator[Session]:
         )
     )
     if start.choice.is_replaced_by(corpus):  # the default could not be downloaded
-        start = _replace_run(start, train_corpus.run_of(args, corpus.name, workers))
+        start = _replace_run(start, train_corpus.run_of(request, corpus.name, workers))
     source = start.choice.loaded_source(corpus, start.parent)
-    with LockedRun(start.run) as run:
-        args.resume = train_corpus.resuming_command(args, start.choice, corpus)
+    command = train_corpus.resuming_command(request, start.choice, corpus)
+    with LockedRun(start.run) as run, noted(command):
         options = dataclasses.replace(
             start.options,
             data_path=corpus.name,
-            tokenize=train_options.tokenizer_of_bleu(args, start.options, run, source, corpus),
+            tokenize=train_options.tokenizer_of_bleu(request, start.options, run, source, corpus),
             xla="on" if start.xla else "off",
         )
-        train_messages.announce_corpus(args, run, corpus.name, source)
+        train_messages.announce_corpus(request, run, corpus.name, source)
 
         # One pass over the text, and the vocabulary: learned from it, or that of the parent.
         text = train_corpus.read_text(run, workers, corpus, options, start.parent)
         entries, target_entries = text.tokenizer.vocab_size, text.tokenizer.target.vocab_size
         check_size(options, entries, target_vocab_size=target_entries)
-        if args.plain:
+        if request.plain:
             check_story(options, start.devices.strategy)
         hashes = text.survey.hashes | {"tokenizer": text.tokenizer.sha256}
 
@@ -296,8 +281,8 @@ def prepare(args: Namespace) -> Iterator[Session]:
         train_corpus.write_held_out(run, corpus, source)
         counters = loop.Counters.of(start.devices.strategy)
         session = Session(
-            args, run, claimed, options, corpus, text, hashes, source, start.devices, workers,
-            start.parent, listeners(args), counters,
+            request, run, claimed, options, corpus, text, hashes, source, start.devices, workers,
+            start.parent, listeners(request), counters,
         )  # fmt: skip
         yield session
         workers.barrier()  # one that ends before the others counts as lost
@@ -305,27 +290,37 @@ def prepare(args: Namespace) -> Iterator[Session]:
             raise error
 
 
-def listeners(args: Namespace) -> Listeners:
-    """Returns what gets the records of training: TensorBoard, the host's function."""
-    host: Host = getattr(args, "host", Host())
+@contextlib.contextmanager
+def noted(command: str | None) -> Iterator[None]:
+    """Adds to an exception in the block the command that resumes the run, if there is one."""
+    try:
+        yield
+    except BaseException as error:
+        if command:
+            error.add_note(command)
+        raise
+
+
+def listeners(request: TrainingRequest) -> Listeners:
+    """Returns what gets the records of training: TensorBoard, a function of an application."""
     chosen: list[Listener] = [TensorBoard()]
-    if host.on_epoch:
-        chosen.append(Function(host.on_epoch))
+    if request.on_epoch:
+        chosen.append(Function(request.on_epoch))
     return Listeners(chosen)
 
 
-def _choose(args: Namespace, workers: cluster.Cluster) -> _Start:
+def _choose(request: TrainingRequest, workers: cluster.Cluster) -> _Start:
     """Returns what flags, the run that is resumed and the machine decide: all but the corpus."""
-    resumed = train_options.resumed_parameters(args)
-    choice = train_corpus.choose(args, resumed)
-    run = train_corpus.run_of(args, choice.name, workers)
-    parent = parents.find(args.parent, run, resumed, bool(args.train or args.data_path))
-    inherited = parents.options_to_inherit(args.parent, parent, run)
-    options = train_options.choose(args, resumed, inherited)
+    resumed = train_options.resumed_parameters(request)
+    choice = train_corpus.choose(request, resumed)
+    run = train_corpus.run_of(request, choice.name, workers)
+    parent = parents.find(request.parent, run, resumed, bool(request.train or request.dataset))
+    inherited = parents.options_to_inherit(request.parent, parent, run)
+    options = train_options.choose(request, resumed, inherited)
     keras.utils.set_random_seed(options.seed)  # before a tokenizer exists: this resets its state
-    xla = train_options.uses_xla(options, run.resumable, args.plain)
+    xla = train_options.uses_xla(options, run.resumable, request.plain)
     saved_parts = run.resumable.parts if run.resumable else None
-    on = devices.configure(xla, workers, saved_parts, mirrored=not args.plain)
+    on = devices.configure(xla, workers, saved_parts, mirrored=not request.plain)
     return _Start(run, choice, options, parent, xla, on)
 
 

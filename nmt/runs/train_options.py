@@ -1,38 +1,30 @@
 """The options of a training run: those of its flags, the run's, its parent's, or a preset's."""
 
 import dataclasses
-from argparse import Namespace
 
 from nmt import UserError
-from nmt.cli import flags
 from nmt.corpus import bleu_tokenizer, corpora
 from nmt.corpus.source import CorpusSource
-from nmt.neighbors import params
 from nmt.options import Options
 from nmt.runs import parent as parents
 from nmt.runs.folder import Run, check_links
 from nmt.runs.parameters import Parameters
+from nmt.runs.request import TrainingRequest
 from nmt.training import cluster, devices
 
 
-def preset_name(args: Namespace) -> str:
-    """Returns the name of the preset that the command line asks for."""
-    named_as_dataset = args.data_path if args.data_path in params.PRESETS else "tutorial"
-    return args.preset or named_as_dataset
-
-
-def resumed_parameters(args: Namespace) -> Parameters | None:
+def resumed_parameters(request: TrainingRequest) -> Parameters | None:
     """Returns the parameters of the run that --run names; None if there is no such run yet.
 
     None, too, if --dataset is given, or --train where nothing was trained yet: then the flags
     describe the whole run.
     """
-    if not args.run or args.data_path is not None:
+    if not request.run or request.dataset is not None:
         return None
-    run = Run(args.run)
-    if run.lost_parameters and not (args.train or args.preset):
+    run = Run(request.run)
+    if run.lost_parameters and not (request.train or request.preset):
         raise run.without_parameters()
-    if args.train and not run.trained:
+    if request.train and not run.trained:
         return None
     check_links(run)
     run.check_can_train()
@@ -40,7 +32,7 @@ def resumed_parameters(args: Namespace) -> Parameters | None:
 
 
 def choose(
-    args: Namespace,
+    request: TrainingRequest,
     resumed: Parameters | None = None,
     inherited: Options | None = None,
 ) -> Options:
@@ -49,14 +41,14 @@ def choose(
     Args:
       inherited: the options of the run that --from names.
     """
-    options = flags.chosen(args, preset_name(args))
-    if resumed and not args.preset:
-        options = dataclasses.replace(resumed.options, **flags.given(args))
+    options = request.options(request.preset_name)
+    if resumed and not request.preset:
+        options = dataclasses.replace(resumed.options, **request.given)
         if resumed.parent:  # the same command names only the symbols that the parent lacks
             symbols = parents.merge_symbols(resumed.options.symbols, options.symbols)
             options = dataclasses.replace(options, symbols=symbols)
     elif inherited:
-        options = parents.inherit(inherited, flags.given(args), options, args.preset)
+        options = parents.inherit(inherited, request.given, options, request.preset)
     if options.d_model % options.num_heads:
         raise UserError(
             f"--d-model {options.d_model} is not a multiple of --num-heads "
@@ -77,7 +69,11 @@ def uses_xla(options: Options, saved: Parameters | None, plain: bool = False) ->
 
 
 def tokenizer_of_bleu(
-    args: Namespace, options: Options, run: Run, source: CorpusSource, corpus: corpora.Corpus
+    request: TrainingRequest,
+    options: Options,
+    run: Run,
+    source: CorpusSource,
+    corpus: corpora.Corpus,
 ) -> str:
     """Returns sacreBLEU's tokenizer for a run, decided once: "auto" becomes that of its text.
 
@@ -87,7 +83,7 @@ def tokenizer_of_bleu(
     Raises a UserError if the tokenizer is not installed.
     """
     name = options.tokenize
-    if name == bleu_tokenizer.AUTO and args.tokenize is None and run.resumable:
+    if name == bleu_tokenizer.AUTO and "tokenize" not in request.given and run.resumable:
         name = run.resumable.options.tokenize
     targets = [target for _, target in corpus.train.take(bleu_tokenizer.SAMPLE_LINES)]
     return bleu_tokenizer.resolve(name, targets, source.target_language)
