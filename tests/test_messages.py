@@ -47,6 +47,11 @@ def test_an_ended_reader_of_stderr_and_a_closed_terminal_end_nothing(end):
     assert (output, process.returncode) == ("done\n", 0)
 
 
+def test_large_numbers_have_commas():
+    numbers = [messages.plural(number, "pair") for number in (1, 9_999, 10_000)]
+    assert numbers == ["1 pair", "9999 pairs", "10,000 pairs"]
+
+
 def test_a_message_that_is_lost_loses_no_later_one_of_another_stream():
     class Broken(io.StringIO):
         def write(self, text):

@@ -120,10 +120,10 @@ def choose_columns(columns: str | None, header: list[str]) -> tuple[set[int], in
     if columns is None:
         raise UserError(f"name what to translate: --columns with one or more of: {listed}")
     wanted = [name.strip() for name in columns.split(",")]
-    if all(name in names for name in wanted):
-        return {names.index(name) for name in wanted}, 1
-    if all(name.isdecimal() and len(name) < 6 and 1 <= int(name) <= len(names) for name in wanted):
-        return {int(name) - 1 for name in wanted}, 0
+    numbers = [*map(str, range(1, len(names) + 1))]
+    for known, first_row in ((names, 1), (numbers, 0)):
+        if all(name in known for name in wanted):
+            return {known.index(name) for name in wanted}, first_row
     missing = next(name for name in wanted if name not in names)
     raise UserError(f"--columns {missing}: no such column; there are: {listed}")
 

@@ -60,10 +60,9 @@ class DifferenceCount:
         """Returns the count of the texts of both, parts of one file in any order."""
         firsts = [count.first for count in (self, other) if count.first]
         return DifferenceCount(
-            min(self.texts_before, other.texts_before),
-            self.texts + other.texts,
-            self.different + other.different,
-            min(firsts, key=lambda first: first[0], default=None),
+            texts=self.texts + other.texts,
+            different=self.different + other.different,
+            first=min(firsts, key=lambda first: first[0], default=None),
         )
 
     def summary(self, noun: str = "line") -> str:

@@ -1,6 +1,7 @@
 """What must hold of `serve` before a run is loaded: its languages, its port, its flags."""
 
 import re
+import resource
 import shutil
 import socket
 from pathlib import Path
@@ -71,6 +72,30 @@ def test_a_port_in_use_is_named(runs):
         port = other.getsockname()[1]
         with pytest.raises(UserError, match=f"127.0.0.1 port {port}: .* choose another --port"):
             serve.run(parsed("--run", "pt-en", "--port", str(port)))
+
+
+def test_a_port_can_be_served_again_while_the_system_remembers_a_connection():
+    with serve.listen("127.0.0.1", 0) as listener:
+        address = listener.getsockname()
+        with socket.create_connection(address) as client:
+            listener.accept()[0].close()  # before the client does, as a server that ends
+            assert client.recv(1) == b""
+    serve.listen(*address).close()
+
+
+@pytest.mark.parametrize(
+    ("soft", "hard", "number", "files"),
+    [
+        (256, 4096, 100, 256), (256, 4096, 1000, 1000), (256, 4096, 9000, 4096),
+        (256, resource.RLIM_INFINITY, 9000, 9000),
+    ],
+)  # fmt: skip
+def test_a_server_opens_as_many_files_as_it_may(monkeypatch, soft, hard, number, files):
+    limits = [(soft, hard)]
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: limits[-1])
+    monkeypatch.setattr(resource, "setrlimit", lambda kind, limit: limits.append(limit))
+    assert serve.open_files(number) == min(number, files)
+    assert limits[-1] == (files, hard)
 
 
 def test_a_full_temporary_folder_is_named_before_a_run_is_loaded(runs, monkeypatch):

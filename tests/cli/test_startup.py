@@ -6,6 +6,7 @@ import re
 import select
 import shutil
 import sys
+from argparse import Namespace
 from subprocess import PIPE
 
 import pytest
@@ -27,6 +28,7 @@ from helpers import (
 
 from nmt import messages
 from nmt.cli import startup
+from nmt.cli.exit_codes import exit_code
 
 NOTES = (
     b"WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"
@@ -57,6 +59,14 @@ def test_a_python_without_the_libraries_is_told_of_the_virtual_environment(argum
     (line,) = done.stderr.splitlines()
     assert done.returncode == 2
     assert re.search(r"has no module \w+; activate the virtual environment", line)
+
+
+def test_a_missing_module_of_the_program_itself_is_an_error_of_the_program():
+    def command():
+        raise ModuleNotFoundError(name="nmt.text.missing")
+
+    with pytest.raises(ModuleNotFoundError):
+        exit_code(command, Namespace())
 
 
 @pytest.mark.parametrize("stderr", ["", "2>&-"])

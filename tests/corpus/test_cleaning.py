@@ -437,6 +437,10 @@ def test_utf_8_that_was_read_in_another_encoding_is_found(text, misread_as):
         (("see https://a.io/x", "voir"), ["urls", "placeholders"]),
         (("me@a.org writes", "me@a.org écrit"), ["urls"]),
         (("%s and %d", "%d et %s"), []),
+        (("a", "b" * 23), []),
+        (("a", "b" * 24), ["ratio"]),
+        (("a " * 100, "b " * 100), []),
+        (("a " * 101, "b " * 100), ["long"]),
     ],
 )
 def test_each_kind_of_dirt_has_its_name(pair, problems):

@@ -70,6 +70,8 @@ def test_the_network_reads_the_sentence_around_what_must_not_change(text, expect
         ("is 38.5 cased (38.3 not)", "est le", [(0, 0), (1, 1), (2, 1)], "est 38.5 38.3 le"),
         ("the (38.3 cased)", "le cased", [(0, 0), (1, 1)], "le 38.3 cased"),
         ("CTranslate2 967; it is", "C'est", [(0, 0), (1, 0)], "CTranslate2 967 C'est"),
+        ("in the big house {x} lives", "maison vit dans la grande",
+         [(0, 2), (1, 3), (2, 4), (3, 0), (4, 1)], "maison {x} vit dans la grande"),
         ("I have 12 big 5 cm dogs", "chiens", [(4, 0)], "12 5 chiens"),
     ],
 )  # fmt: skip

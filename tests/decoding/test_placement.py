@@ -63,6 +63,13 @@ def test_a_translation_that_loses_another_term_is_not_taken():
     assert not dog.phrases
 
 
+def test_a_term_that_cannot_be_put_in_is_left_out():
+    dog = slot("A Hund barks", "a dog barks", "dog")
+    dog.take(["A DOGMA barks"], [-1.0])
+    assert dog.sentence.translation == "A Hund barks"
+    assert not dog.phrases
+
+
 def test_what_is_put_in_does_not_count_in_the_order_of_candidates():
     dog = slot("A Hund barks", "a dog barks", "dog")
     dog.take(["A DOG barks"], [-32.2])

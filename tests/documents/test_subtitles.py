@@ -90,6 +90,14 @@ def test_a_pause_or_a_new_speaker_ends_a_sentence():
     assert parse_document("a.srt", later.encode()).segments[1].text.startswith("vermelha")
     spoken = SRT.replace("<i>vermelha", "- vermelha").replace("muito.</i>", "muito.")
     assert parse_document("a.srt", spoken.encode()).segments[1].text.startswith("vermelha")
+    beside = SRT.replace("03,600", "03,400")  # while the cue before it is still seen
+    assert parse_document("a.srt", beside.encode()).segments[1].text.startswith("vermelha")
+
+
+def test_a_sentence_has_at_most_six_cues():
+    cues = (f"{n}\n00:{n:02},0 --> 00:{n + 1:02},0\num\n\n" for n in range(1, 9))
+    texts = [segment.text for segment in parse_document("a.srt", "".join(cues).encode()).segments]
+    assert texts == ["um um um um um um", "um um"]
 
 
 @settings(max_examples=50, deadline=None)

@@ -66,6 +66,7 @@ def test_quotes_that_a_translation_needs_stand_around_the_whole_cell_with_its_sp
         (None, "a.csv: name what to translate: --columns with one or more of: id, text, nota"),
         ("texto", "a.csv: --columns texto: no such column; there are: id, text, nota, extra"),
         ("4", "a.csv: --columns 4: no such column"),
+        ("0", "a.csv: --columns 0: no such column"),
     ],
 )
 def test_columns_that_do_not_exist_are_named(columns, said):

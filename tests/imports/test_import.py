@@ -76,6 +76,15 @@ def vocabulary_of(folder, tag=None):
 # ---- The run ----
 
 
+def test_an_entry_of_the_name_of_start_stays_one_beside_it(copy):
+    table = json.loads((copy / "vocab.json").read_text())
+    names = {number: name for name, number in table.items()} | {9: "<s>"}
+    (copy / "vocab.json").write_text(json.dumps({name: number for number, name in names.items()}))
+    for side in vocabulary_of(copy)[:2]:
+        assert len({*side.names}) == len(side.names) == len(names) + 1
+        assert side.names[side.rows.index(9)] == "<s>"
+
+
 def test_a_run_remembers_what_it_was_made_of(run):
     trained, tokenizer, model = loading.load(run)
     imported = trained.parameters.imported

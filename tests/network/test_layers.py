@@ -11,7 +11,7 @@ from nmt.network import layers
 
 def test_dropout_drops_its_share_and_keeps_the_mean():
     x = tf.ones((200, 501))  # of an odd number of values, and no multiple of four
-    for rate, share in ((0.1, 26 / 256), (0.5, 0.5), (0.001, 0.0)):
+    for rate, share in ((0.1, 26 / 256), (0.5, 0.5), (0.001, 0.0), (0.999, 255 / 256)):
         y = layers.Dropout(rate, seed=1)(x, training=True).numpy()
         assert (y == 0).mean() == pytest.approx(share, abs=0.005)
         np.testing.assert_allclose(np.unique(y[y != 0]), 1 / (1 - share), rtol=1e-6)

@@ -7,7 +7,7 @@ import shutil
 
 import numpy as np
 import pytest
-from helpers import LEARNING, call, make_translator, sentences, write_tsv
+from helpers import LEARNING, call, make_translator, pretend_epoch, sentences, write_tsv
 
 from nmt import UserError
 from nmt.decoding.confidence import Estimator, Signs, needs_scores, signs_of
@@ -241,9 +241,12 @@ def test_a_beam_searches_as_without_confidence():
 
 
 @pytest.mark.usefixtures("undrawn", "eagerly")
-def test_a_training_ends_without_confidence_where_there_is_nothing_to_fit(tmp_path, capsys):
+def test_a_training_ends_without_confidence_where_there_is_nothing_to_fit(
+    tmp_path, capsys, monkeypatch
+):
+    monkeypatch.setattr("nmt.training.loop.Epochs.train_on", pretend_epoch)
     train = write_tsv(tmp_path / "train.tsv", sentences(60))
-    hidden = write_tsv(tmp_path / "valid.tsv", [("<b>", "<b>")] * 60)  # no token to translate
+    hidden = write_tsv(tmp_path / "valid.tsv", [("<b>", "<b>")] * calibration.MIN_PAIRS)  # no token
     command = ["--train", train, "--valid", hidden, "--test", hidden, "--run", tmp_path / "run"]
     assert call(*command, *LEARNING, "--epochs", 1, "--batch-size", 60) == 0
     assert "has no confidence yet" in capsys.readouterr().err

@@ -208,8 +208,11 @@ def test_a_search_is_drawn_by_the_value_of_each_flag(drawn, tmp_path):
     ("content", "message"),
     [
         ("a\tb\n", "is no ranking"),
+        ("rank\tloss\trun\n1\t2.5\ta\n", "is no ranking"),
+        ("rank\tcost\tepochs\trun\n1\t2.5\t2\ta\n", "is no ranking"),
         ("rank\tloss\tepochs\trun\n", "ranks no run"),
         ("rank\tloss\tepochs\trun\n1\tx\t2\ta\n", ":2: is no row of a ranking"),
+        ("rank\tloss\tepochs\trun\n1\t2.5\t2\ta\n2\t3.5\tb\n", ":3: is no row of a ranking"),
     ],
 )
 def test_what_is_no_ranking_is_not_drawn(tmp_path, content, message, refusal_of):

@@ -22,8 +22,8 @@ SAME = change("general", 30.0, 29.8, 0.001)
         (GAIN, SAME, {}, None),
         (GAIN, change("general", 30.0, 29.0, 0.2), {}, None),  # may be chance
         (GAIN, change("general", 30.0, 29.0, 0.01), {}, "worse on general -1.0 BLEU (30.0 to 29.0"),
-        (GAIN, change("general", 30.0, 29.0, 0.01), {"max_loss": 1.5}, None),
-        (GAIN._replace(p_value=0.3), SAME, {}, "may be chance: corrections +3.0 BLEU"),
+        (GAIN, change("general", 30.0, 29.0, 0.01), {"max_loss": 1.0}, None),
+        (GAIN._replace(p_value=0.05), SAME, {}, "may be chance: corrections +3.0 BLEU"),
         (GAIN._replace(p_value=0.3), SAME, {"significant": False}, None),
         (GAIN._replace(after=20.0), SAME, {"significant": False}, "no gain on corrections +0.0"),
     ],

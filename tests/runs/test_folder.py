@@ -210,6 +210,15 @@ def test_parameters_are_read_again_once_the_folder_is_reserved(tmp_path):
     assert LockedRun(run).parameters.options == options
 
 
+def test_a_resumed_run_remembers_how_its_text_writes_numbers(tmp_path):
+    given = Options(xla="off"), CorpusSource("bundled"), {"tokenizer": "0"}
+    claim(Run(tmp_path), *given, spells_numbers=True)
+    (tmp_path / "checkpoints").mkdir()
+    (tmp_path / "checkpoints" / "ckpt-1.index").write_bytes(b"")
+    assert claim(Run(tmp_path), *given).parameters.spells_numbers
+    assert Run(tmp_path).saved_parameters.spells_numbers
+
+
 def test_what_is_unchanged_is_not_written_again(tmp_path):
     run = LockedRun(Run(tmp_path))
     run.write("params.json", {"a": 1})

@@ -27,6 +27,7 @@ from helpers import (
 )
 
 import params
+from nmt import UserError
 from nmt.cli import main
 from nmt.cli.train import request_of
 from nmt.corpus import corpora
@@ -124,15 +125,29 @@ def test_the_run_that_is_used_is_described(folder, capsys):
     assert f"ckpt-2: numbers.tsv, BLEU {bleu:.1f}, trained " in said
 
 
-@pytest.mark.usefixtures("eagerly")
-def test_of_runs_of_one_corpus_the_newest_is_used_of_several_none(folder, capsys):
-    shutil.copytree(folder / "first", folder / "second")
-    history = json.loads((folder / "second" / "history.json").read_text())
+@pytest.fixture
+def newest(folder):
+    """A newer copy of the first run."""
+    path = Path(shutil.copytree(folder / "first", folder / "second"))
+    history = json.loads((path / "history.json").read_text())
     history[-1]["ended"] += 9  # copies of the files have other times
-    (folder / "second" / "history.json").write_text(json.dumps(history))
+    (path / "history.json").write_text(json.dumps(history))
+    return path
+
+
+def test_a_run_without_its_parameters_is_used_only_if_there_is_no_other(folder, newest):
+    (newest / "params.json").unlink()
+    assert listing.find().path == folder / "first"
+    shutil.rmtree(folder / "first")
+    with pytest.raises(UserError, match=r"second/params.json: is missing"):
+        listing.find()
+
+
+@pytest.mark.usefixtures("eagerly")
+def test_of_runs_of_one_corpus_the_newest_is_used_of_several_none(folder, newest, capsys):
     assert call("translate", "um.") == 0
-    assert str(folder / "second") in capsys.readouterr().err
-    change_parameters(folder / "second", data_path="other.tsv")
+    assert str(newest) in capsys.readouterr().err
+    change_parameters(newest, data_path="other.tsv")
     for command in (["translate", "um."], ["plot", "curves"]):
         said = refused(capsys, *command)
         assert "there are runs of 2 corpora; name one by --run: " in said

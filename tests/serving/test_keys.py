@@ -81,6 +81,15 @@ def test_what_is_no_key_is_named_without_it(path, content, message):
     assert "s3cret" not in str(error.value)
 
 
+def test_a_file_has_at_most_a_thousand_keys(path):
+    lines = [f"client-{number} k-{number}\n" for number in range(1, 1002)]
+    path.write_text("".join(lines[:-1]))
+    assert Keys(path=path).name_of("k-1000") == "client-1000"
+    path.write_text("".join(lines))
+    with pytest.raises(UserError, match="1001 keys; write 1 to 1000"):
+        Keys(path=path)
+
+
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(UserError, match="No such file"):
         Keys(path=tmp_path / "none")

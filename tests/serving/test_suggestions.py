@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import re
+import resource
 
 import pytest
 from clients import Capitals, client_of
@@ -116,6 +117,18 @@ def test_a_file_that_is_full_keeps_what_it_has(path):
     assert refusal.value.status == 507
     assert path.stat().st_size <= 600
     assert pairs(path)[0] == ("um", "one")
+
+
+def test_a_full_disk_keeps_what_is_stored(stored, path):
+    stored.add(SUGGESTION)
+    before, limits = path.read_bytes(), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(before) + 20, limits[1]))
+    try:
+        with pytest.raises(RefusedError, match="cannot store it"):
+            stored.add(SUGGESTION)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert path.read_bytes() == before
 
 
 def test_a_second_server_is_refused_until_the_first_ends(path):

@@ -124,6 +124,11 @@ def test_small_letters_that_differ_are_other_terms():
     assert glossary.spans("o masse, νομός, kil, KİL") == []
 
 
+def test_further_terms_count_before_those_of_the_glossary():
+    glossary = Glossary({"dog": "chien", "cat": "chat"}).with_terms({"dog": "toutou"}, ())
+    assert [span.original for span in glossary.spans("a dog, a cat")] == ["toutou", "chat"]
+
+
 def test_a_translation_holds_a_turkish_term_whose_first_letter_has_any_case():
     assert missing_terms("İzmir Islak", ["izmir", "ıslak"]) == []
 

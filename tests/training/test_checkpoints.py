@@ -12,6 +12,7 @@ import tempfile
 import time
 from pathlib import Path
 from subprocess import PIPE
+from types import SimpleNamespace
 from unittest import mock
 
 import keras
@@ -31,7 +32,10 @@ from helpers import (
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from nmt import Interrupted, UserError
+from nmt.options import Options
 from nmt.runs.lock import LockedRun
+from nmt.runs.request import TrainingRequest
+from nmt.runs.session import Session
 from nmt.training import averaging, checkpoints, cluster, metrics, schedules, signals, tensorboard
 from nmt.training.loop import Text
 from nmt.training.named_state import named_variables
@@ -244,8 +248,9 @@ def test_a_worker_ends_when_another_is_to(tmp_path, monkeypatch):
 
 def test_a_checkpoint_is_due_after_so_many_minutes(tmp_path, monkeypatch):
     state, now = State(tmp_path), checkpoints.time.monotonic()
-    monkeypatch.setattr(checkpoints.time, "monotonic", lambda: now + 601)
-    assert state.keeper.agree_on_signals()
+    for seconds, is_due in ((590, False), (601, True)):
+        monkeypatch.setattr(checkpoints.time, "monotonic", lambda seconds=seconds: now + seconds)
+        assert state.keeper.agree_on_signals() is is_due
     state.save(0, 5, 1.0)
     assert not state.keeper.agree_on_signals()
 
@@ -261,6 +266,33 @@ def test_so_many_checkpoints_are_kept_and_the_one_just_saved_is_among_them(tmp_p
         ".index",
         ".data-00000-of-00001",
     }
+
+
+def test_as_many_epochs_are_kept_as_are_averaged(tmp_path):
+    state = State(tmp_path)
+    for average, kept in ((1, 3), (5, 5)):
+        session = SimpleNamespace(
+            options=Options(average=average), claimed=SimpleNamespace(is_confirmed=True),
+            run=state.run, workers=cluster.ALONE, request=TrainingRequest(),
+        )  # fmt: skip
+        state.keeper = Session.keeper(session, state.checkpoint)
+        for epoch in range(1, 7):
+            state.save(epoch, 0, 1.0)
+        assert len(checkpoints.paths(state.run.checkpoints)) == kept
+
+
+def test_what_makes_a_checkpoint_valid_is_removed_first(tmp_path, monkeypatch):
+    state, removed, unlink = saved(tmp_path, 3), [], Path.unlink
+
+    def removing(path, **options):
+        removed.append(path.name)
+        unlink(path, **options)
+
+    monkeypatch.setattr(Path, "unlink", removing)
+    state.save(4, 0, 4.0)
+    assert [name for name in removed if name.startswith("ckpt-1.")] == [
+        "ckpt-1.index", "ckpt-1.data-00000-of-00001",
+    ]  # fmt: skip
 
 
 def test_files_that_only_resemble_checkpoints_are_left_alone(tmp_path):
@@ -495,6 +527,7 @@ def test_averaging_keeps_few_candidates_in_memory(tmp_path):
     state.keeper = checkpoints.Keeper(state.checkpoint, state.run, kept_epochs=8, minutes=10)
     for epoch in range(1, 9):
         state.save(epoch, 0, float(epoch))
+    state.keeper.save(state.run.best, 8)  # the last epoch's, which is validated once
     gc.collect()
 
     def validate():

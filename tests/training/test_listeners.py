@@ -1,7 +1,7 @@
 """What must hold of listeners: all get the records of training, and none changes the run."""
 
 import pytest
-from helpers import sentences, write_tsv
+from helpers import pretend_epoch, sentences, write_tsv
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 from tensorboard.plugins.hparams.metadata import SESSION_START_INFO_TAG
 from tensorboard.plugins.hparams.plugin_data_pb2 import HParamsPluginData
@@ -62,7 +62,9 @@ def test_tensorboard_gets_the_options_once_and_the_final_result(tmp_path):
     assert sum(data.count(SESSION_START_INFO_TAG.encode()) for data in files) == 1
 
 
-def test_what_a_function_raises_ends_training_with_the_epoch_saved(tmp_path):
+@pytest.mark.usefixtures("unscored", "eagerly")
+def test_what_a_function_raises_ends_training_with_the_epoch_saved(tmp_path, monkeypatch):
+    monkeypatch.setattr("nmt.training.loop.Epochs.train_on", pretend_epoch)
     rows = []
 
     def stop(row):
