@@ -1,7 +1,7 @@
 """Scores of translations by sacreBLEU, with confidence intervals and significance tests."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import sacrebleu
@@ -73,21 +73,38 @@ def warn_of_tokenized_text(
         )
 
 
+class MetricKind(NamedTuple):
+    """A metric: how it is computed, and for which text."""
+
+    name: str  # in reports and in scores.json
+    new: Callable[[str], Metric]  # from the name of BLEU's tokenizer
+    regards_case: bool = False  # so that it says nothing of lower-cased text
+    for_lower_case: bool = False  # of lower-cased text alone
+    lower_is_better: bool = False
+    on_demand: bool = False  # because it takes long
+
+
+METRICS = (
+    MetricKind("BLEU", bleu, regards_case=True),
+    MetricKind("BLEU, lower-cased", lambda tokenize: bleu(tokenize, lowercase=True)),
+    MetricKind("chrF", lambda _: CHRF(), regards_case=True),
+    MetricKind("chrF, lower-cased", lambda _: CHRF(lowercase=True), for_lower_case=True),
+    MetricKind("TER", TER, lower_is_better=True, on_demand=True),
+)
+
+
 def metrics(tokenize: str = "13a", lowercase: bool = False, ter: bool = False) -> dict[str, Metric]:
     """Returns sacreBLEU's metrics by the names they are reported under.
 
     `tokenize` is of BLEU; `lowercase` leaves out those that regard case, which TER does not.
     """
-    lower: dict[str, Metric] = {
-        "BLEU, lower-cased": bleu(tokenize, lowercase=True),
-        "chrF, lower-cased": CHRF(lowercase=True),
-    }
-    edits: dict[str, Metric] = {"TER": TER(tokenize)} if ter else {}
-    if lowercase:
-        return lower | edits
-    cased: dict[str, Metric] = {"BLEU": bleu(tokenize), "chrF": CHRF()}
-    names = ("BLEU", "BLEU, lower-cased", "chrF")
-    return {name: (cased | lower)[name] for name in names} | edits
+    chosen = [
+        kind
+        for kind in METRICS
+        if not (kind.regards_case if lowercase else kind.for_lower_case)
+        and (ter or not kind.on_demand)
+    ]
+    return {kind.name: kind.new(tokenize) for kind in chosen}
 
 
 def without_missing(references: Sequence[Sequence[str]]) -> list[tuple[str | None, ...]]:
@@ -267,8 +284,8 @@ def _comparison(
             # sacreBLEU counts samples with a larger difference; identical outputs have none.
             if systems[number] != systems[baseline]:
                 p_values[baseline][number] = p_values[number][baseline] = result.p_value or 0.0
-    is_error = name == "TER"
-    return Comparison(name, signature, scores, intervals, p_values, lower_is_better=is_error)
+    lower_is_better = any(kind.lower_is_better for kind in METRICS if kind.name == name)
+    return Comparison(name, signature, scores, intervals, p_values, lower_is_better)
 
 
 def as_json(

@@ -35,7 +35,7 @@ class Summary:
         options, saved_scores = run.parameters.options, run.read("scores.json", {})
         scores = saved_scores if weights and scores_are_of(saved_scores, weights) else {}
         self.weights = weights.label if weights else ""
-        self.scores = {name: scores[name] for name in scores if name in REPORTED_SCORES}
+        self.scores = {name: scores[name] for name in scores if is_reported(name, scores[name])}
         self.validation = validation(run, weights, scores)
         self.options = options
         self.corpus = options.data_path
@@ -61,10 +61,13 @@ class Summary:
 
 
 DEFAULT_SCORING = "13a"  # sacreBLEU's, with greedy search
-REPORTED_SCORES = (  # of scores.json, those of the test split
-    "lines", "loss", "accuracy", "BLEU", "BLEU, lower-cased", "chrF", "chrF, lower-cased", "TER",
-)  # fmt: skip
 DAMAGED = (UserError, AttributeError, TypeError, OSError, ValueError)  # of files of other content
+
+
+def is_reported(name: str, value: Any) -> bool:
+    """Returns whether a value of scores.json is of the test split: a metric has a signature."""
+    is_metric = isinstance(value, dict) and "signature" in value
+    return is_metric or name in ("lines", "loss", "accuracy")
 
 
 def scoring(signature: str, options: dict[str, Any]) -> str:
