@@ -10,7 +10,7 @@ from pathlib import Path
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
 from nmt.exports.exported_model import Export, ModelCard, Score
-from nmt.exports.formats import FORMATS, FORMATS_WITH_LANGUAGES
+from nmt.exports.formats import FORMATS, formats_with
 from nmt.messages import log
 from nmt.options import Options
 from nmt.results import run_report
@@ -19,7 +19,7 @@ from nmt.runs.weights import Weights, choose_weights, scores_are_of
 from nmt.text.languages import as_pair
 
 VERSION = re.compile(r"\d{1,9}(?:\.\d{1,9}){0,3}")
-HELP = "write the model for other programs, in one of seven formats"
+HELP = f"write the model for other programs, in one of {len(FORMATS)} formats"
 NO_PROTECTION = (
     "The exported model neither protects nor repairs numbers, placeholders and tags, and knows no "
     "glossary: docs/export.md"
@@ -33,14 +33,16 @@ def add_flags(parser: ArgumentParser) -> None:
         help="of the exported model (default saved_model)",
     )  # fmt: skip
     flags.add_to(parser, "PATH", "a new path (default: in export/ of the run)")
-    flags.add_languages(parser, "of formats argos, html and huggingface (default: the run's)")
+    named = ", ".join(formats_with("has_languages"))
+    flags.add_languages(parser, f"of formats {named} (default: the run's)")
     parser.add_argument(
         "--quantization", choices=("int8", "float16"),
-        help="of the weights in formats ctranslate2, argos, and (int8) litert",
+        help=f"of the weights in formats {', '.join(formats_with('quantizations'))} (int8 alone)",
     )  # fmt: skip
     parser.add_argument(
         "--package-version", type=package_version, metavar="VERSION", action=flags.Once,
-        help="of format argos: 1.0 (the default), 1.1, ...; a later one replaces an installed one",
+        help=f"of formats {', '.join(formats_with('has_version'))}: 1.0 (the default), 1.1, ...; "
+        "a later one replaces an installed one",
     )  # fmt: skip
 
 
@@ -53,31 +55,34 @@ def package_version(text: str) -> str:
 
 def run(args: Namespace) -> None:
     """Exports the model of a trained run and prints its path."""
+    form = FORMATS[args.format]
     check_quantization(args.format, args.quantization)
-    if args.languages and args.format not in FORMATS_WITH_LANGUAGES:
-        raise UserError(
-            f"--languages goes with --format {', '.join(FORMATS_WITH_LANGUAGES)}: format "
-            f"{args.format} names none; leave it out"
-        )
-    if args.package_version and args.format != "argos":
-        raise UserError("--package-version goes with --format argos; leave it out")
+    for flag, value, rule in (
+        ("--languages", args.languages, "has_languages"),
+        ("--package-version", args.package_version, "has_version"),
+    ):
+        if value and not getattr(form, rule):
+            raise UserError(
+                f"{flag} goes with --format {', '.join(formats_with(rule))}: {args.format} has no "
+                "place for it; leave it out"
+            )
     output.refuse_existing(args.to)
     runs = trained_runs.find_runs(args)
     output.check_writable(args.to or runs[0].path / "export")
     languages = args.languages or runs[0].parameters.corpus.languages
-    if args.format == "argos":
+    if form.translates_one_pair:
         check_pair(runs[0], languages)  # before the model is loaded
-    if args.format == "litert":  # which has no bfloat16; the weights are float32 in any case
+    if not form.has_bfloat16:  # the weights are float32 in any case
         args.mixed_precision = False
     weights = choose_weights(runs[0], args.checkpoint)
     trained = trained_runs.load_runs(args, runs)
     path = Path(args.to) if args.to else default_path(trained.run.path / "export", args.format)
-    if args.format == "keras" and path.suffix != ".keras":  # Keras requires it
-        path = path.with_name(f"{path.name}.keras")
+    if path.suffix != form.ending and form.ending:
+        path = path.with_name(f"{path.name}{form.ending}")
     _, tokenizer, model = trained
     card = model_card(trained.run, weights, model.options, languages)
     export = Export(model.transformer, tokenizer, args.quantization, card, args.package_version)
-    FORMATS[args.format].write(path, export)
+    form.write(path, export)
     print(path)
     log.info(NO_PROTECTION)  # which the user sees at work in `translate`
 
@@ -88,7 +93,7 @@ def default_path(folder: Path, kind: str) -> Path:
     A SavedModel gets a new version, 1 or the next: TensorFlow Serving loads the highest.
     """
     path = folder / FORMATS[kind].file_name
-    if kind == "saved_model":
+    if FORMATS[kind].is_numbered:
         versions = [int(version.name) for version in path.glob("*") if version.name.isdigit()]
         return path / str(max(versions, default=0) + 1)
     return path

@@ -16,6 +16,11 @@ class Format(NamedTuple):
     file_name: str  # in export/ of the run
     quantizations: tuple[str, ...] = ()
     has_languages: bool = False  # its files name the languages
+    has_version: bool = False  # of its package
+    translates_one_pair: bool = False  # of languages, not into several
+    has_bfloat16: bool = True
+    ending: str = ""  # that a path must have
+    is_numbered: bool = False  # a new version is written beside older ones
 
     def write(self, path: Path, export: Export) -> None:
         """Writes an export to a new path; a UserError if it lacks a package, or cannot.
@@ -26,12 +31,19 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    "saved_model": Format("saved_model", "saved_model"),
-    "keras": Format("keras_file", "model.keras"),
+    "saved_model": Format("saved_model", "saved_model", is_numbered=True),
+    "keras": Format("keras_file", "model.keras", ending=".keras"),
     "ctranslate2": Format("ctranslate2_model", "ctranslate2", ("int8", "float16")),
     "huggingface": Format("hugging_face", "huggingface", has_languages=True),
-    "argos": Format("argos", "package.argosmodel", ("int8", "float16"), has_languages=True),
-    "litert": Format("litert", "litert", ("int8",)),
+    "argos": Format(
+        "argos", "package.argosmodel", ("int8", "float16"), has_languages=True, has_version=True,
+        translates_one_pair=True,
+    ),
+    "litert": Format("litert", "litert", ("int8",), has_bfloat16=False),
     "html": Format("html_file", "translator.html", has_languages=True),
-}
-FORMATS_WITH_LANGUAGES = sorted(name for name, form in FORMATS.items() if form.has_languages)
+}  # fmt: skip
+
+
+def formats_with(rule: str) -> list[str]:
+    """Returns the names of the formats for which a field of Format is true."""
+    return sorted(name for name, form in FORMATS.items() if getattr(form, rule))
