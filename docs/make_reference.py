@@ -17,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import nmt
 import params
 from nmt.cli import flags, main
+from nmt.decoding.search_options import Repetition, Sampling, SearchOptions
+from nmt.options import declared
 
 FOLDER = Path(__file__).parent
 NAMES = FOLDER / "names.md"
@@ -161,6 +163,26 @@ def described(documentation):
     return lines
 
 
+def search_lines():
+    """Returns the lines of a table of what `load_translator` takes of a search, by its name."""
+    by_name = {row.name: row for row in declared(SearchOptions)}
+    by_name |= {row.name: row for row in params.table() if row.name in SearchOptions._fields}
+    others = {
+        "plain": "greedy search by `transformer_model.greedy_translate`",
+        "sampling": "a Sampling, how samples are drawn: "
+        + ", ".join(f"`{name}`" for name in Sampling._fields),
+        "repetition": "a Repetition, what a translation may repeat: "
+        + ", ".join(f"`{name}`" for name in Repetition._fields),
+    }
+    lines = ["", "Fields of SearchOptions, of `nmt.decoding.search_options`:", ""]
+    lines += ["| name | default | meaning |", "|---|---|---|"]
+    for name, default in SearchOptions._field_defaults.items():
+        meaning = others.get(name) or by_name[name].flag.help
+        shown = "the run's" if name in ("beam", "length_penalty") else default
+        lines.append(f"| `{name}` | {shown} | {meaning} |")
+    return lines
+
+
 def api_lines():
     """Returns the lines of api.md after its head."""
     lines = []
@@ -169,6 +191,7 @@ def api_lines():
         if inspect.isfunction(item):
             head = [f"    {line}" for line in signature_of(item)]
             lines += ["", f"## {name}", "", *head, "", *described(item.__doc__)]
+            lines += search_lines() if name == "load_translator" else []
         elif inspect.isclass(item):
             lines += ["", f"## {name}", "", *described(item.__doc__)]
     return lines

@@ -1,10 +1,17 @@
-"""The parameters of a run as one typed record; what each means is in params.py."""
+"""The parameters of a run as one typed record; what each means is in params.py.
+
+And the check of their values, and of other records that are declared in the same way.
+"""
 
 import dataclasses
+import math
+import numbers
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from nmt.neighbors import params
+
+MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,3 +103,45 @@ class Options:
         """Returns values by name, of all sections of params.py or of those given."""
         names = params.names(*sections) if sections else params.values().keys()
         return {name: getattr(self, name) for name in names}
+
+
+def declared(record: type[Any]) -> list[params.Param]:
+    """Returns a row for each field of a NamedTuple that is declared as the constants of params.py.
+
+    That is, as `Annotated[type, Flag(...)]`; the fields of a Section stand together.
+    """
+    rows = []
+    for name, hint in get_type_hints(record, include_extras=True).items():
+        kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        if notes:
+            flag, section = notes
+            rows.append(params.Param(section, name, kind, record._field_defaults[name], flag))
+    return rows
+
+
+def option(record: type[Any], name: str) -> params.Param:
+    """Returns the row of one declared field."""
+    return next(row for row in declared(record) if row.name == name)
+
+
+def error_in(value: Any, flag: params.Flag) -> str | None:
+    """Returns as text what is wrong with a value; None if the flag allows it."""
+    if flag.choices and value not in flag.choices:
+        return f"{value!r} is not one of {', '.join(flag.choices)}"
+    if isinstance(value, float) and math.isnan(value):
+        return "nan is not a number"
+    high = MAX_INTEGER if flag.high is None and isinstance(value, int) else flag.high
+    if flag.low is not None and not value >= flag.low:
+        return f"{value} is less than {flag.low}"
+    if high is not None and not value <= high:
+        return f"{value} is more than {high}"
+    return None
+
+
+def error_in_row(row: params.Param, value: Any) -> str | None:
+    """Returns as text what is wrong with the value of a parameter; None if it is allowed."""
+    kind = {int: numbers.Integral, float: numbers.Real}.get(row.type, row.type)
+    if not isinstance(value, kind) or (isinstance(value, bool) and row.type is not bool):
+        return f"{row.name} is {value!r}, not of type {row.type.__name__}"
+    wrong = error_in(value, row.flag)
+    return f"{row.name}: {wrong}" if wrong else None

@@ -11,10 +11,9 @@ from nmt import UserError, messages
 from nmt.corpus import files
 from nmt.corpus.formats.format import Selection
 from nmt.decoding.engines.choice import AUTO, ENGINES, QUANTIZATIONS
-from nmt.decoding.search_options import Protecting
+from nmt.decoding.search_options import Protecting, Repetition, SearchOptions
 from nmt.neighbors import params
-from nmt.options import Options
-from nmt.runs.parameters import error_in
+from nmt.options import Options, declared, error_in
 from nmt.runs.weights import KINDS
 from nmt.text import languages
 from nmt.text.encoding import known_encoding
@@ -41,18 +40,64 @@ def add_parameters(
     titles = dict.fromkeys(row.section for row in rows)  # in their order, once each
     groups = {title: parser.add_argument_group(title) for title in titles}
     for row in rows:
-        names = [f"--{name.replace('_', '-')}" for name in (row.flag.alias, row.name) if name]
-        described = default or ("none" if row.default == "" else row.default)
-        options: dict[str, Any] = dict(dest=row.name, help=f"{row.flag.help} (default {described})")
-        group = groups[row.section]
+        names = [name for name in (row.flag.alias, row.name) if name]
+        shown = default or ("none" if row.default == "" else str(row.default))
+        options: dict[str, Any] = dict(dest=row.name, help=f"{row.flag.help} (default {shown})")
         if row.type is bool:
-            options |= dict(action=argparse.BooleanOptionalAction)
-        elif row.flag.choices:
-            options |= dict(choices=row.flag.choices)
+            options["action"] = argparse.BooleanOptionalAction
+        add_row(groups[row.section], row, names, **options)
+
+
+def add_row(group: Any, row: params.Param, names: list[str], **options: Any) -> None:
+    """Adds the flag of a row to a group or a parser."""
+    if row.flag.choices:
+        options["choices"] = row.flag.choices
+    elif "action" not in options:
+        metavar = {int: "N", float: "X", str: "NAME"}[row.type]
+        options |= dict(type=in_range(row.type, row.flag), metavar=metavar)
+    group.add_argument(*(f"--{name.replace('_', '-')}" for name in names), **options)
+
+
+def add_options(group: Any, rows: Iterable[params.Param], is_given: bool = False) -> None:
+    """Adds flags of rows of search options, which are 0, False or None by default.
+
+    Args:
+      is_given: a flag that is not given is None in what is parsed.
+    """
+    for row in rows:
+        default = None if is_given else row.default
+        if row.type is bool:
+            add_row(group, row, [row.name], action="store_true", help=row.flag.help)
         else:
-            metavar = {int: "N", float: "X", str: "NAME"}[row.type]
-            options |= dict(type=in_range(row.type, row.flag), metavar=metavar)
-        group.add_argument(*names, **options)
+            shown = "" if row.default is None else f" (default {row.default})"
+            text = f"{row.flag.help}{shown}"
+            name = row.flag.alias or row.name
+            add_row(group, row, [name], dest=name, help=text, default=default)
+
+
+def add_search(parser: argparse.ArgumentParser) -> None:
+    """Adds the flags of a search that all commands that translate have; see `search_of`."""
+    add_parameters(parser, params.names(params.SEARCH), THE_RUNS)
+    add_options(parser, rows_of_search(SearchOptions))
+    add_options(parser, rows_of_search(Repetition))
+
+
+def rows_of_search(record: type[Any]) -> list[params.Param]:
+    """Returns the rows of a record that all commands that translate have flags for."""
+    return [row for row in declared(record) if row.section is params.SEARCH]
+
+
+def search_of(args: argparse.Namespace) -> SearchOptions:
+    """Returns the search that flags of `add_search` ask for, but for what the run decides."""
+
+    def given(record: type[Any]) -> dict[str, Any]:
+        named = {row.name: row.flag.alias or row.name for row in rows_of_search(record)}
+        return {name: getattr(args, dest) for name, dest in named.items() if hasattr(args, dest)}
+
+    repetition = Repetition(**given(Repetition))
+    return SearchOptions(
+        repetition=None if repetition == Repetition() else repetition, **given(SearchOptions)
+    )
 
 
 def chosen(args: argparse.Namespace, preset: str = "tutorial") -> Options:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from nmt import Terminated, UserError
 from nmt.cli import environment, flags, startup
 from nmt.corpus.line_languages import check_temporary_folder
-from nmt.decoding.engines.choice import CTRANSLATE2
+from nmt.decoding.engines.choice import AUTO, KINDS
 from nmt.decoding.search_options import Protecting
 from nmt.messages import log
 from nmt.neighbors import how_to_install
@@ -55,6 +55,7 @@ def add_flags(parser: ArgumentParser) -> None:
         "target tags (<2de> <2fr>) en-de,fr",
     )  # fmt: skip
     flags.add_checkpoint(parser)
+    flags.add_search(parser)
     add_access_flags(parser)
     flags.add_protection(parser, checks=False)
     flags.add_engine(parser)
@@ -302,8 +303,9 @@ def load(
 
     engine = loading.EngineChoice(args.engine, args.quantization)
     run, tokenizer, model = loading.load_ensemble(
-        runs, args.checkpoint, engine=engine, before_tensorflow=startup.import_tensorflow
-    )
+        runs, args.checkpoint, engine=engine, before_tensorflow=startup.import_tensorflow,
+        search=flags.search_of(args), **flags.given(args),
+    )  # fmt: skip
     try:
         directions = directions_of(codes, model.options.symbols)
     except ValueError as error:
@@ -314,7 +316,7 @@ def load(
     examples = [source for source, *_ in read_translations(run, EXAMPLES)]
     served = ServedModel(
         run.path.resolve().name, model, tokenizer, directions, examples, protecting,
-        stays_without_tensorflow=args.engine == CTRANSLATE2,
+        stays_without_tensorflow=args.engine != AUTO and not KINDS[args.engine].needs_tensorflow,
     )  # fmt: skip
     served.translator(Query(served, directions[0]))  # refuses what the run cannot protect
     return served

@@ -102,7 +102,7 @@ def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:
         engine = loading.EngineChoice(args.engine, args.quantization)
     return loading.load_ensemble(
         runs, args.checkpoint, engine=engine, before_tensorflow=startup.import_tensorflow,
-        **changed,
+        search=flags.search_of(args), **changed,
     )  # fmt: skip
 
 

@@ -13,9 +13,9 @@ from nmt import UserError
 from nmt.cli import flags, line_io, trained_runs, translate_file, translate_lines
 from nmt.cli.line_io import CHECK_ADVICE, FORMATS, Layout, TranslationCheck
 from nmt.cli.translate_lines import Part, Translate, TranslatedPart
-from nmt.decoding.consensus import UTILITIES, closest
-from nmt.decoding.search_options import Repetition, Sampling, SearchOptions
-from nmt.neighbors import params
+from nmt.decoding.consensus import closest
+from nmt.decoding.search_options import CHOICE, REPORTS, Sampling, SearchOptions
+from nmt.options import declared
 from nmt.text import encoding
 
 if TYPE_CHECKING:  # what imports TensorFlow
@@ -32,17 +32,6 @@ VARYING_SHAPES = True
 
 # ---- Flags ----
 
-# Fields of SearchOptions that have a flag of their name.
-SEARCH_FLAGS = (
-    "n_best", "plain", "mbr", "alignments", "token_scores", "alternatives", "confidence",
-)  # fmt: skip
-SAMPLING = {  # flags of --sample, by the field of Sampling: lowest and highest value, help
-    "temperature": (1e-3, 1e3, "below 1: likely tokens become likelier"),
-    "top_k": (0, 1_000_000, "draw from the N likeliest tokens; 0 is all"),
-    "top_p": (1e-6, 1.0, "draw from the likeliest tokens of total probability X"),
-    "seed": (0, 2**31 - 1, "of the samples: the same seed gives the same text"),
-}
-
 
 def add_flags(parser: ArgumentParser) -> None:
     flags.add_run(parser, several=True)
@@ -50,23 +39,14 @@ def add_flags(parser: ArgumentParser) -> None:
     flags.add_languages(
         parser, "by whose rules lines are divided into sentences (default: the run's)"
     )
-    flags.add_parameters(parser, params.names(params.SEARCH), flags.THE_RUNS)
-    parser.add_argument(
-        "--n-best", type=flags.number(int, 1, 64), metavar="N", default=1,
-        help="different translations per line, at most as many as --beam; or samples (1 to 64; "
-        "default 1)",
-    )  # fmt: skip
+    flags.add_search(parser)
+    flags.add_options(parser, (row for row in declared(SearchOptions) if row.section is CHOICE))
     add_output_flags(parser)
     flags.add_plain(
         parser, "translate with greedy_translate of transformer_model.py: about 100 times slower, "
         "the same translations as with --beam 1",
     )  # fmt: skip
-    add_restrictions(parser)
-    parser.add_argument(
-        "--mbr", choices=UTILITIES,
-        help="of the --n-best translations or samples, the one most like the others (minimum Bayes "
-        "risk), by chrF",
-    )  # fmt: skip
+    add_prefixes(parser)
     flags.add_protection(parser)
     flags.add_engine(parser)
     add_sampling_flags(parser)
@@ -83,32 +63,16 @@ def add_output_flags(parser: ArgumentParser) -> None:
         "--score", action="store_true", help="log-probability and tab before each translation"
     )
     parser.add_argument(
-        "--confidence", action="store_true",
-        help="how sure it is, and tab before each translation: the chrF that is expected of it, 0 "
-        "to 100",
-    )  # fmt: skip
-    parser.add_argument(
         "--format", choices=(*FORMATS, *translate_file.MARKUP), default="text",
         help="text: one line each. tsv: line number, rank, log-probability, translation. jsonl: "
         "the same as one JSON object per line. html, xml: the arguments, or all of stdin, are "
         "markup, whose text is translated (default text)",
     )  # fmt: skip
-    parser.add_argument(
-        "--alignments", action="store_true",
-        help="word alignment after each translation, in Pharaoh format (0-0 1-2), by attention",
-    )  # fmt: skip
-    parser.add_argument(
-        "--token-scores", action="store_true",
-        help="the log-probability of each token, with --format jsonl",
-    )  # fmt: skip
-    parser.add_argument(
-        "--alternatives", type=flags.number(int, 1, 64), metavar="K", default=0,
-        help="--token-scores, and the K likeliest tokens at each position with probabilities",
-    )  # fmt: skip
+    flags.add_options(parser, (row for row in declared(SearchOptions) if row.section is REPORTS))
 
 
-def add_restrictions(parser: ArgumentParser) -> None:
-    """Adds the flags of what a translation must begin with, and may repeat."""
+def add_prefixes(parser: ArgumentParser) -> None:
+    """Adds the flags of what a translation must begin with."""
     beginning = parser.add_mutually_exclusive_group()
     beginning.add_argument(
         "--prefix", metavar="TEXT", action=flags.Once, help="what every translation begins with"
@@ -116,14 +80,6 @@ def add_restrictions(parser: ArgumentParser) -> None:
     beginning.add_argument(
         "--prefixes", type=flags.filled, metavar="FILE", action=flags.Once,
         help="file of prefixes, one line per input line",
-    )  # fmt: skip
-    parser.add_argument(
-        "--repetition-penalty", type=flags.number(float, 1.0, 100.0), metavar="X", default=1.0,
-        help="multiplies log-probabilities of tokens already in the translation (default 1: none)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--no-repeat-ngram", type=flags.number(int, 0, 1000), metavar="N", default=0,
-        help="no N-gram occurs twice in a translation (default 0: off)",
     )  # fmt: skip
 
 
@@ -134,12 +90,7 @@ def add_sampling_flags(parser: ArgumentParser) -> None:
         "--sample", action="store_true",
         help="draw translations at random, token by token; --n-best of them for each line",
     )  # fmt: skip
-    for name, default in Sampling()._asdict().items():
-        lowest, highest, text = SAMPLING[name]
-        group.add_argument(
-            f"--{name.replace('_', '-')}", type=flags.number(type(default), lowest, highest),
-            metavar="N" if type(default) is int else "X", help=f"{text} (default {default})",
-        )  # fmt: skip
+    flags.add_options(group, declared(Sampling), is_given=True)
 
 
 # ---- The command ----
@@ -247,8 +198,8 @@ def check_flags(args: Namespace) -> None:
 
 
 def sampling_values(args: Namespace) -> dict[str, Any]:
-    """Returns the values of the flags of SAMPLING that are given, by name."""
-    values = {name: getattr(args, name) for name in SAMPLING}
+    """Returns the values of the flags of Sampling that are given, by name."""
+    values = {name: getattr(args, name) for name in Sampling._fields}
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -257,7 +208,6 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
 
     Raises a UserError if there are fewer hypotheses than translations to print.
     """
-
     beam = model.options.beam
     if args.sample or (args.plain and args.beam is None):
         beam = 1  # whatever the run's
@@ -266,14 +216,11 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
             f"--n-best {args.n_best} needs a --beam of as many, and it is {beam}; add --beam "
             f"{args.n_best}, or --sample"
         )
-    restricted = args.repetition_penalty > 1 or args.no_repeat_ngram > 0
-    repetition = Repetition(args.repetition_penalty, args.no_repeat_ngram)
-    return SearchOptions(
+    return model.search_options._replace(
         beam=beam,
-        length_penalty=model.options.length_penalty,
+        plain=args.plain,
         sampling=Sampling(**sampling_values(args)) if args.sample else None,
-        repetition=repetition if restricted else None,
-        **{name: getattr(args, name) for name in SEARCH_FLAGS},
+        **{row.name: getattr(args, row.name) for row in declared(SearchOptions)},
     )
 
 

@@ -22,7 +22,6 @@ from nmt.documents.report import Report, make_report
 from nmt.documents.review import Doubt
 from nmt.documents.tag_placement import written_text
 from nmt.messages import log, plural
-from nmt.neighbors import params
 from nmt.resumable_output import FinishedText, ResumableTexts
 
 if TYPE_CHECKING:  # what imports TensorFlow
@@ -60,7 +59,7 @@ def add_flags(parser: ArgumentParser) -> None:
         help="of a translation that is not doubtful, 0 to 100 (default "
         f"{review.MIN_CONFIDENCE:.0f})",
     )  # fmt: skip
-    flags.add_parameters(parser, params.names(params.SEARCH), flags.THE_RUNS)
+    flags.add_search(parser)
     flags.add_protection(parser)
     flags.add_engine(parser)
 
@@ -155,10 +154,10 @@ def format_options(ending: str, args: Namespace) -> FormatOptions:
     Raises a UserError if a flag is one of other formats.
     """
     kinds = {"columns": "table", "sheet": "spreadsheet"}
-    for name, endings in documents.OPTIONS.items():
+    for name, kind in kinds.items():
         value = getattr(args, name)
-        if value and ending not in endings:
-            raise UserError(f"--{name} {value}: {args.source} is no {kinds[name]}; leave it out")
+        if value and name not in documents.FORMATS[ending].options:
+            raise UserError(f"--{name} {value}: {args.source} is no {kind}; leave it out")
     return FormatOptions(args.columns, args.sheet)
 
 

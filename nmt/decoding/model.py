@@ -7,12 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from nmt.decoding.confidence import Estimator
-from nmt.decoding.engines.choice import (
-    AUTO,
-    TENSORFLOW,
-    choose_engine,
-    name_of_engine,
-)
+from nmt.decoding.engines.choice import AUTO, Weights, choose_engine, kind_of_engine
 from nmt.decoding.engines.engine import Converted, EngineSettings
 from nmt.decoding.networks import Networks
 from nmt.decoding.search_options import Protecting, SearchOptions
@@ -42,6 +37,7 @@ class Model:
     converted: Callable[[], Converted] | None = None  # for CTranslate2; None if it cannot be used
     engine: str = AUTO  # one of choice.ENGINES
     estimator: Estimator | None = None  # of confidence; None if the run is not calibrated
+    search: SearchOptions = SearchOptions()  # noqa: RUF009  # but for what `options` say
     weights: str = ""  # what they are, in a few words; of an ensemble, those of the first run
     _translators: dict[Any, Translator] = dataclasses.field(  # of these options and languages
         default_factory=dict, init=False, repr=False
@@ -70,12 +66,16 @@ class Model:
     @property
     def search_options(self) -> SearchOptions:
         """The options of the run's search."""
-        return SearchOptions(self.options.beam, self.options.length_penalty)
+        options = self.options
+        return self.search._replace(beam=options.beam, length_penalty=options.length_penalty)
 
     @property
     def searches_by_tensorflow(self) -> bool:
         """Whether TensorFlow computes the run's search, not CTranslate2."""
-        return name_of_engine(self.search_options, self.converted, self.engine) == TENSORFLOW
+        return kind_of_engine(self.search_options, self._weights(), self.engine).needs_tensorflow
+
+    def _weights(self, tokenizer: Any = None) -> Weights:
+        return Weights(tokenizer, self.networks, self.members, self.converted)
 
     def translator(
         self,
@@ -95,9 +95,7 @@ class Model:
         settings = EngineSettings(rows, workers)
         key = tokenizer, options, protecting, text, settings
         if key not in self._translators:
-            engine = choose_engine(
-                options, settings, tokenizer, self.networks, self.converted, self.engine
-            )
+            engine = choose_engine(options, settings, self._weights(tokenizer), self.engine)
             self._translators[key] = Translator(engine, tokenizer, protecting, text, self.estimator)
         return self._translators[key]
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import math
-import numbers
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from nmt import UserError
 from nmt.decoding.consensus import UTILITIES
 from nmt.neighbors import params
+from nmt.options import declared, error_in_row
 
 if TYPE_CHECKING:
     from nmt.text.glossary import Glossary
 
+Flag, SEARCH = params.Flag, params.SEARCH
+SAMPLING, CHOICE, REPORTS = map(params.Section, ("Sampling", "Choice", "Reports"))
 EXTRA_TOKENS = 50  # of a translation, at most, beyond the tokens of its source (paper 6.1)
 
 
@@ -37,22 +38,22 @@ class Sampling(NamedTuple):
     """How tokens are drawn.
 
     First the `top_k` likeliest tokens stay, then the fewest likeliest ones whose probabilities
-    reach `top_p` together ("nucleus", Holtzman et al. 2020, arXiv 1904.09751, section 3.1).
+    reach `top_p` together ("nucleus", Holtzman et al. 2020, arXiv 1904.09751, section 3.1). The
+    temperature divides log-probabilities.
     """
 
-    temperature: float = 1.0  # divides log-probabilities; below 1: likely tokens become likelier
-    top_k: int = 0  # 0: all tokens stay
-    top_p: float = 1.0
-    seed: int = 0
-
-    def check(self) -> None:
-        """Raises a UserError if a number is out of its range."""
-        if not 0 < self.temperature < math.inf:
-            raise UserError(f"temperature is {self.temperature}; it must be more than 0")
-        if self.top_k < 0:
-            raise UserError(f"top_k is {self.top_k}; it must be 0 or more")
-        if not 0 < self.top_p <= 1:
-            raise UserError(f"top_p is {self.top_p}; it must be more than 0 and at most 1")
+    temperature: Annotated[
+        float, Flag("below 1: likely tokens become likelier", 1e-3, 1e3), SAMPLING
+    ] = 1.0
+    top_k: Annotated[
+        int, Flag("draw from the N likeliest tokens; 0 is all", 0, 1_000_000), SAMPLING
+    ] = 0
+    top_p: Annotated[
+        float, Flag("draw from the likeliest tokens of total probability X", 1e-6, 1.0), SAMPLING
+    ] = 1.0
+    seed: Annotated[
+        int, Flag("of the samples: the same seed gives the same text", 0, 2**31 - 1), SAMPLING
+    ] = 0
 
 
 class Repetition(NamedTuple):
@@ -62,78 +63,95 @@ class Repetition(NamedTuple):
     1909.05858, section 4.1), and count so in scores. No `ngram` tokens in a row occur twice.
     """
 
-    penalty: float = 1.0  # 1: none
-    ngram: int = 0  # 0: no limit
-
-    def check(self) -> None:
-        """Raises a UserError if a number is out of its range."""
-        if not 1 <= self.penalty <= 100:
-            raise UserError(f"repetition_penalty is {self.penalty}; it must be from 1 to 100")
-        if self.ngram < 0:
-            raise UserError(f"no_repeat_ngram is {self.ngram}; it must be 0 or more")
+    penalty: Annotated[
+        float,
+        Flag(
+            "multiplies log-probabilities of tokens already in the translation; 1: none",
+            1.0, 100.0, alias="repetition_penalty",
+        ),
+        SEARCH,
+    ] = 1.0  # fmt: skip
+    ngram: Annotated[
+        int,
+        Flag(
+            "no N-gram occurs twice in a translation; 0: off", 0, 1000, alias="no_repeat_ngram"
+        ),
+        SEARCH,
+    ] = 0  # fmt: skip
 
 
 class SearchOptions(NamedTuple):
     """The options of a search, and of what is reported of its translations.
 
-    Alignments, scores of tokens and alternatives are those of the best translation only.
+    Each is declared here once: flags, keywords, fields of the server and their bounds come from it.
+    Those of SEARCH are flags of all commands that translate. Alignments, scores of tokens and
+    alternatives are those of the best translation only.
     """
 
     beam: int = params.BEAM  # hypotheses followed per sentence; 1 is greedy search
     length_penalty: float = params.LENGTH_PENALTY  # alpha of `length_penalty`
-    n_best: int = 1  # translations of a sentence, at most `beam`; or samples
+    n_best: Annotated[
+        int,
+        Flag("different translations per line, at most as many as --beam; or samples", 1, 64),
+        CHOICE,
+    ] = 1
     plain: bool = False  # greedy search by transformer_model.greedy_translate
     sampling: Sampling | None = None  # how samples are drawn at random; None for a search
     repetition: Repetition | None = None  # what a translation may repeat; None for anything
-    mbr: str | None = None  # one of consensus.UTILITIES, to choose one of `n_best` by
-    alignments: bool = False  # report its word links; see alignment.py
-    token_scores: bool = False  # report its tokens with log-probabilities; see tokens.py
-    alternatives: int = 0  # report this many of the likeliest tokens per position, too
-    confidence: bool = False  # report the chrF that is expected of it; see confidence.py
+    mbr: Annotated[
+        str | None,
+        Flag(
+            "of the --n-best translations or samples, the one most like the others (minimum Bayes "
+            "risk), by chrF",
+            choices=tuple(UTILITIES),
+        ),
+        CHOICE,
+    ] = None
+    alignments: Annotated[
+        bool,
+        Flag(
+            "word alignment after each translation, in Pharaoh format (0-0 1-2), by attention"
+        ),
+        REPORTS,
+    ] = False  # fmt: skip
+    token_scores: Annotated[
+        bool, Flag("the log-probability of each token, with --format jsonl"), REPORTS
+    ] = False
+    alternatives: Annotated[
+        int,
+        Flag(
+            "--token-scores, and the N likeliest tokens at each position with probabilities", 0, 64
+        ),
+        REPORTS,
+    ] = 0
+    confidence: Annotated[
+        bool,
+        Flag(
+            "how sure it is, and tab before each translation: the chrF that is expected of it, 0 "
+            "to 100"
+        ),
+        REPORTS,
+    ] = False
 
     @property
     def scores_tokens(self) -> bool:
         """Whether the tokens of the best translation are reported with log-probabilities."""
         return self.token_scores or self.alternatives > 0
 
-    @property
-    def _is_greedy(self) -> bool:
-        """Whether one likeliest token follows the other, without any other option."""
-        several = max(self.beam, self.n_best) > 1
-        return not (several or self.repetition or self.sampling)
-
-    def check(self, ensemble: bool) -> None:
-        """Raises a UserError if a number is out of its range, or two contradict each other."""
-        for name in ("beam", "n_best", "alternatives"):
-            if not isinstance(getattr(self, name), numbers.Integral):
-                raise UserError(f"{name} is {getattr(self, name)!r}; it must be a whole number")
-        if self.plain:
-            self._check_plain(ensemble)
-        self._check_ranges()
+    def check(self) -> None:
+        """Raises a UserError if a value is out of its range, or two contradict each other."""
+        of_run = [row for row in params.table() if row.name in ("beam", "length_penalty")]
+        for record, rows in (
+            (self, of_run), (self, declared(SearchOptions)), (self.sampling, declared(Sampling)),
+            (self.repetition, declared(Repetition)),
+        ):  # fmt: skip
+            for row in rows if record is not None else ():
+                value = getattr(record, row.name)
+                named = row._replace(name=row.flag.alias or row.name)
+                if value != row.default and (wrong := error_in_row(named, value)):
+                    raise UserError(wrong)
         self._check_reports()
         self._check_number_of_translations()
-
-    def _check_plain(self, ensemble: bool) -> None:
-        if ensemble or not self._is_greedy:
-            raise UserError(
-                "--plain is greedy search (--beam 1): leave out --n-best, --sample, penalties, "
-                "ensembles"
-            )
-
-    def _check_ranges(self) -> None:
-        for name in ("beam", "n_best"):
-            if getattr(self, name) < 1:
-                raise UserError(f"{name} is {getattr(self, name)}; it must be at least 1")
-        if not self.length_penalty >= 0:  # the search could not know when to stop
-            raise UserError(f"length_penalty is {self.length_penalty}; it must be 0 or more")
-        if self.mbr not in (None, *UTILITIES):
-            raise UserError(f"mbr is {self.mbr!r}; choose one of {', '.join(UTILITIES)}")
-        if self.alternatives < 0:
-            raise UserError(f"alternatives is {self.alternatives}; it must be 0 or more")
-        if self.repetition:
-            self.repetition.check()
-        if self.sampling:
-            self.sampling.check()
 
     def _check_reports(self) -> None:
         if (self.alignments or self.scores_tokens or self.confidence) and self.n_best > 1:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from nmt import UserError
 from nmt.documents.document import Document, FormatOptions
@@ -20,25 +21,35 @@ from nmt.documents.tag_placement import TranslatedText
 from nmt.keywords import suggests_keywords
 from nmt.messages import log
 
-FORMATS = {  # the ending of a file's name: the module of its format
-    ".txt": "plain_text",
-    ".text": "plain_text",
-    ".srt": "subtitles",
-    ".vtt": "subtitles",
-    ".html": "html_pages",
-    ".htm": "html_pages",
-    ".xhtml": "html_pages",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".docx": "word",
-    ".csv": "tables",
-    ".tsv": "tables",
-    ".xlsx": "spreadsheets",
+
+class Format(NamedTuple):
+    """A format of documents."""
+
+    module: str  # in this package
+    options: tuple[str, ...] = ()  # fields of FormatOptions that it has
+
+
+FORMATS = {  # by the ending of a file's name
+    ".txt": Format("plain_text"),
+    ".text": Format("plain_text"),
+    ".srt": Format("subtitles"),
+    ".vtt": Format("subtitles"),
+    ".html": Format("html_pages"),
+    ".htm": Format("html_pages"),
+    ".xhtml": Format("html_pages"),
+    ".md": Format("markdown"),
+    ".markdown": Format("markdown"),
+    ".docx": Format("word"),
+    ".csv": Format("tables", ("columns",)),
+    ".tsv": Format("tables", ("columns",)),
+    ".xlsx": Format("spreadsheets", ("columns", "sheet")),
 }
-TABLES = (".csv", ".tsv", ".xlsx")  # whose option is `columns`
-SPREADSHEETS = (".xlsx",)  # whose option is `sheet`
-OPTIONS = {"columns": TABLES, "sheet": SPREADSHEETS}
 DEFAULT_OPTIONS = FormatOptions()
+
+
+def endings_with(option: str) -> list[str]:
+    """Returns the endings of the formats that have an option."""
+    return [ending for ending, form in FORMATS.items() if option in form.options]
 
 
 def format_of(name: str) -> str:
@@ -58,7 +69,7 @@ def parse_document(name: str, content: bytes, options: FormatOptions = DEFAULT_O
     A UserError if the format is unknown, or the content is not of the format.
     """
     ending = format_of(name)
-    module = importlib.import_module(f"nmt.documents.{FORMATS[ending]}")
+    module = importlib.import_module(f"nmt.documents.{FORMATS[ending].module}")
     try:
         document: Document = module.parse(content, ending, options)
     except UserError as error:
@@ -94,7 +105,7 @@ def translate_document(
     """
     given = {"columns": columns, "sheet": sheet}
     for option in (option for option, value in given.items() if value is not None):
-        endings = OPTIONS[option]
+        endings = endings_with(option)
         if format_of(name) not in endings:
             raise UserError(f"{name}: {option} is for {', '.join(endings)}; leave it out")
     document = parse_document(name, content, FormatOptions(columns, sheet))

@@ -5,19 +5,20 @@ TensorFlow is imported when something needs the network: a translation on a CPU 
 
 import dataclasses
 import functools
+import inspect
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmt import UserError
 from nmt.decoding.confidence import Estimator
-from nmt.decoding.engines.choice import AUTO, CTRANSLATE2, ENGINES, QUANTIZATIONS, TENSORFLOW
+from nmt.decoding.engines.choice import AUTO, ENGINES, KINDS, QUANTIZATIONS, TENSORFLOW
 from nmt.decoding.engines.engine import Converted
 from nmt.decoding.model import Model
 from nmt.decoding.networks import Networks
-from nmt.decoding.search_options import Protecting, Repetition, Sampling
+from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.decoding.translator import Translator
-from nmt.keywords import suggests_keywords
+from nmt.keywords import check_keywords
 from nmt.machine import may_have_gpu
 from nmt.messages import log
 from nmt.options import Options
@@ -54,16 +55,24 @@ class EngineChoice(NamedTuple):
             raise UserError(
                 f"quantization is {self.quantization!r}; choose one of {', '.join(QUANTIZATIONS)}"
             )
-        if self.name == TENSORFLOW:
-            raise UserError("--quantization goes with --engine ctranslate2; leave one of them out")
+        if self.name != AUTO and self.quantization not in KINDS[self.name].quantizations:
+            raise UserError(
+                f"--quantization {self.quantization} goes with --engine {self._of_quantization}; "
+                "leave one of them out"
+            )
+
+    @property
+    def _of_quantization(self) -> str:
+        """The name of the engine that has the quantization."""
+        return next(name for name, kind in KINDS.items() if self.quantization in kind.quantizations)
 
     @property
     def decided(self) -> str:
-        """The name, but for a machine with a GPU: TensorFlow; and of int8, which it has not."""
+        """The name; for "auto" the engine that has the quantization, or TensorFlow on a GPU."""
         if self.name != AUTO:
             return self.name
         if self.quantization:
-            return CTRANSLATE2
+            return self._of_quantization
         return TENSORFLOW if _sees_gpu() else AUTO
 
 
@@ -110,6 +119,7 @@ def load(
     plain: bool = False,
     languages: Sequence[str] | None = None,
     engine: EngineChoice = EngineChoice(),  # noqa: B008  # immutable
+    search: SearchOptions = SearchOptions(),  # noqa: B008
     before_tensorflow: Callable[[], None] = lambda: None,
     **changed: Any,
 ) -> TrainedRun:
@@ -121,6 +131,7 @@ def load(
       checkpoint: "final", "newest" (epoch) or "best" (validation); None for those that
         `choose_weights` chooses.
       plain: without the engine; see `build_transformer`.
+      search: what commands ask of it, but for beam and length penalty.
       before_tensorflow: called before TensorFlow is needed, if it is.
       changed: options to use instead of the run's own.
     """
@@ -143,7 +154,7 @@ def load(
     codes = tuple(languages or run.parameters.corpus.languages)
     model = Model(
         options, networks, codes, converted=None if plain else converted,
-        engine=engine.decided, estimator=estimator_of(run, chosen),
+        engine=engine.decided, estimator=estimator_of(run, chosen), search=search,
         weights=f"{chosen.label}, {chosen.sha256[:12]}",
     )  # fmt: skip
     summary = f"{listing.describe(run, chosen)}; {chosen.reason}{listing.origin(run)}"
@@ -192,7 +203,6 @@ def load_ensemble(
     return first._replace(model=model)
 
 
-@suggests_keywords
 def load_translator(
     path: str | Path | Sequence[str | Path] | None = None,
     checkpoint: str | None = None,
@@ -203,19 +213,9 @@ def load_translator(
     protect: bool = True,
     patterns: Sequence[str] = (),
     glossary: str | Path | None = None,
-    beam: int | None = None,
-    length_penalty: float | None = None,
-    n_best: int = 1,
-    plain: bool = False,
-    sampling: Sampling | None = None,
-    repetition: Repetition | None = None,
-    mbr: str | None = None,
-    alignments: bool = False,
-    token_scores: bool = False,
-    alternatives: int = 0,
-    confidence: bool = False,
     engine: str = AUTO,
     quantization: str | None = None,
+    **search: Any,
 ) -> Translator:
     """Returns the Translator of a trained run, for use from Python.
 
@@ -231,49 +231,34 @@ def load_translator(
       protect: keep numbers, placeholders and the like; see docs/protecting.md.
       patterns: regular expressions of what must not change, either.
       glossary: a file of terms and their translations, source TAB target.
-      beam: hypotheses followed per sentence, 1 for greedy search; None for the run's own.
-      length_penalty: alpha of the length penalty of beam search; None for the run's own.
-      n_best: translations of a sentence, at most `beam`; or samples.
-      plain: greedy search by `transformer_model.greedy_translate`.
-      sampling: how samples are drawn at random; None for a search.
-      repetition: what a translation may repeat; None for anything.
-      mbr: "chrf", the utility by which one of `n_best` is chosen; None for the best score.
-      alignments: report the word links of the best translation.
-      token_scores: report the tokens of the best translation with log-probabilities.
-      alternatives: report this many of the likeliest tokens per position, too.
-      confidence: report the chrF that is expected of the best translation, from 0 to 100.
       engine: "ctranslate2", "tensorflow", or "auto": the former on a CPU, where it can do all that
         is asked.
       quantization: "int8" for weights of 8 bits in CTranslate2: faster, some translations differ.
+      search: any field of SearchOptions by its name, such as `beam=4` or `alignments=True`; beam
+        and length penalty are otherwise the run's.
 
     Raises:
       UserError: there is no such run, it is damaged, or an argument is not allowed.
       TypeError: there is no such argument.
     """
+    check_keywords("load_translator", search, [*SearchOptions._fields, *TRANSLATOR_KEYWORDS])
     paths: Sequence[str | Path | None]
     paths = [path] if path is None or isinstance(path, str | Path) else path
     if not paths:
         raise UserError("load_translator was given an empty list; name one run folder or several")
     if isinstance(patterns, str):
         raise UserError("patterns is one string; give a list of strings")
-    if sampling and beam is None:
-        beam = 1
-    changed = {"beam": beam, "length_penalty": length_penalty}
-    changed = {name: value for name, value in changed.items() if value is not None}
-    choice = EngineChoice(engine, quantization)
+    search = {name: value for name, value in search.items() if value is not None}
+    if search.get("sampling"):
+        search.setdefault("beam", 1)
+    changed = {name: search[name] for name in ("beam", "length_penalty") if name in search}
+    plain, choice = search.get("plain", False), EngineChoice(engine, quantization)
     _, tokenizer, model = load_ensemble(paths, checkpoint, plain=plain, engine=choice, **changed)
-    options = model.search_options._replace(
-        n_best=n_best,
-        plain=plain,
-        sampling=sampling,
-        repetition=repetition,
-        mbr=mbr,
-        alignments=alignments,
-        token_scores=token_scores,
-        alternatives=alternatives,
-        confidence=confidence,
-    )
+    options = model.search_options._replace(**search)
     terms = read_glossary(glossary) if glossary else None
     return model.text_translator(
         tokenizer, options, Protecting(protect, tuple(patterns), terms), split, rows, workers
     )
+
+
+TRANSLATOR_KEYWORDS = {*inspect.signature(load_translator).parameters} - {"search"}

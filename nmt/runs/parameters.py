@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,10 +9,9 @@ from typing import Any
 from nmt import UserError
 from nmt.corpus.source import CorpusSource
 from nmt.neighbors import params
-from nmt.options import Options
+from nmt.options import Options, error_in_row
 from nmt.text.imported import Imported
 
-MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
 MAX_PARTS = 64  # of a batch on a device, that params.json may name
 CODE = re.compile(r"[A-Za-z0-9]{1,8}(?:[-_][A-Za-z0-9]{1,8}){0,8}")  # also part of names of files
 WHERE_MISSING = {"parts": 1, "xla": "off"}  # beside the defaults of params.py
@@ -114,29 +112,6 @@ def _versions_in(values: dict[str, Any]) -> dict[str, str]:
     """Returns the versions that params.json holds, for the reader alone."""
     versions = values.get("versions")
     return {**versions} if isinstance(versions, dict) else {}
-
-
-def error_in(value: Any, flag: params.Flag) -> str | None:
-    """Returns as text what is wrong with a value; None if the flag allows it."""
-    if flag.choices and value not in flag.choices:
-        return f"{value!r} is not one of {', '.join(flag.choices)}"
-    if isinstance(value, float) and math.isnan(value):
-        return "nan is not a number"
-    high = MAX_INTEGER if flag.high is None and isinstance(value, int) else flag.high
-    if flag.low is not None and not value >= flag.low:
-        return f"{value} is less than {flag.low}"
-    if high is not None and not value <= high:
-        return f"{value} is more than {high}"
-    return None
-
-
-def error_in_row(row: params.Param, value: Any) -> str | None:
-    """Returns as text what is wrong with the value of a parameter; None if it is allowed."""
-    number = type(value) in (int, float)
-    if type(value) is not row.type and not (row.type is float and number):
-        return f"{row.name} is {value!r}, not of type {row.type.__name__}"
-    wrong = error_in(value, row.flag)
-    return f"{row.name}: {wrong}" if wrong else None
 
 
 def error_in_options(values: dict[str, Any]) -> str | None:

@@ -6,8 +6,7 @@ from typing import Any
 
 from nmt import UserError
 from nmt.neighbors import params
-from nmt.options import Options
-from nmt.runs.parameters import error_in_row
+from nmt.options import Options, error_in_row
 
 
 @dataclasses.dataclass(frozen=True)

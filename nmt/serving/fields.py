@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
+from nmt.neighbors import params
 from nmt.serving.errors import RefusedError
 
 Schema = dict[str, Any]  # of JSON Schema
@@ -137,6 +138,13 @@ class DecimalField(_NumberField):
     def read(self, values: Values) -> float:
         """Returns the number; a RefusedError if it is none, or out of its bounds."""
         return self._number(values, self.default, self.highest)
+
+
+def of_row(row: params.Param, description: str, highest: float | None = None) -> Any:
+    """Returns the field of a number that is declared elsewhere, perhaps with a lower maximum."""
+    kind = IntegerField if row.type is int else DecimalField
+    bounds = dict(lowest=row.flag.low, highest=highest or row.flag.high, default=row.default)
+    return kind(row.name, description, **bounds)
 
 
 @dataclasses.dataclass(frozen=True)

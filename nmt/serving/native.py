@@ -10,7 +10,8 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from nmt.decoding.attention import KINDS
-from nmt.decoding.search_options import Sampling
+from nmt.decoding.search_options import Sampling, SearchOptions
+from nmt.options import declared, option
 from nmt.serving import notices, prometheus_metrics, streaming
 from nmt.serving.batching import Item
 from nmt.serving.errors import RefusedError
@@ -20,7 +21,6 @@ from nmt.serving.fields import (
     OBJECTS,
     STRING,
     ChoiceField,
-    DecimalField,
     Field,
     FlagField,
     IntegerField,
@@ -28,6 +28,7 @@ from nmt.serving.fields import (
     TextsField,
     Values,
     checked_texts,
+    of_row,
 )
 from nmt.serving.models import MAX_N_BEST, Result
 from nmt.serving.operations import (
@@ -83,12 +84,8 @@ def _check_term(text: Any) -> None:
 
 
 TEXTS = TextsField("text", "a text, or a list of texts", required=True)
-N_BEST = IntegerField(
-    "n_best",
-    f"translations of each text, 1 to {MAX_N_BEST}",
-    lowest=1,
-    highest=MAX_N_BEST,
-    default=1,
+N_BEST = of_row(
+    option(SearchOptions, "n_best"), f"translations of each text, 1 to {MAX_N_BEST}", MAX_N_BEST
 )
 PREFIX = TextField("prefix", "what each translation begins with")
 GLOSSARY = GlossaryField(
@@ -98,27 +95,7 @@ GLOSSARY = GlossaryField(
 )
 DETAILS = FlagField("details", "the tokens of the best one, and its word alignment")
 SAMPLE = FlagField("sample", "draw translations at random")
-TEMPERATURE = DecimalField(
-    "temperature",
-    "of samples: below 1, likely tokens become likelier",
-    lowest=0.01,
-    highest=100,
-    default=1.0,
-)
-TOP_K = IntegerField(
-    "top_k",
-    "of samples: draw from the k likeliest tokens; 0 is all",
-    highest=1_000_000,
-)
-TOP_P = DecimalField(
-    "top_p",
-    "of samples: draw from the likeliest tokens of this total probability",
-    lowest=1e-6,
-    highest=1,
-    default=1.0,
-)
-SEED = IntegerField("seed", "of samples: the same seed gives the same text", highest=2**31 - 1)
-SAMPLING_FIELDS = (TEMPERATURE, TOP_K, TOP_P, SEED)
+SAMPLING_FIELDS = [of_row(row, f"of samples: {row.flag.help}") for row in declared(Sampling)]
 N_BEST_FIELDS = (
     TEXTS, SOURCE, TARGET, N_BEST, PREFIX, GLOSSARY, DETAILS, SAMPLE, *SAMPLING_FIELDS, KEY,
 )  # fmt: skip
@@ -163,12 +140,7 @@ def sampling_of(values: Values) -> Sampling | None:
         if given := [field.name for field in SAMPLING_FIELDS if field.name in values]:
             raise RefusedError(400, f"{given[0]} goes with sample: true")
         return None
-    return Sampling(
-        temperature=TEMPERATURE.read(values),
-        top_k=TOP_K.read(values),
-        top_p=TOP_P.read(values),
-        seed=SEED.read(values),
-    )
+    return Sampling(**{field.name: field.read(values) for field in SAMPLING_FIELDS})
 
 
 def _n_best_answer(text_query: TextQuery, results: list[Result]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.documents import TABLES, format_of, parse_document
+from nmt.documents import endings_with, format_of, parse_document
 from nmt.documents.document import Document, FormatOptions
 from nmt.documents.office import CORRUPT
 from nmt.documents.report import Report, make_report
@@ -75,7 +75,7 @@ def parse_upload(upload: Upload) -> Document:
     """Returns the Document of a file."""
     file, columns = upload.file, upload.columns
     ending = format_of(file.name)
-    if columns is not None and ending not in TABLES:
+    if columns is not None and ending not in endings_with("columns"):
         raise RefusedError(400, f"columns: {file.name} is no table; leave it out")
     size = unpacked_size(file.content)
     if size > MAX_UNPACKED_BYTES:

@@ -239,9 +239,12 @@ OBSTACLES = [
 def chosen(weights, wanted=choice.AUTO, converted=True, **options):
     """Returns the engine that is chosen for a search."""
     return choose_engine(
-        SearchOptions(**options), SETTINGS, weights.tokenizer,
-        lambda: networks_of(weights.transformer),
-        (lambda: Converted(weights.folder)) if converted else None, wanted,
+        SearchOptions(**options), SETTINGS,
+        choice.Weights(
+            weights.tokenizer, lambda: networks_of(weights.transformer),
+            converted=(lambda: Converted(weights.folder)) if converted else None,
+        ),
+        wanted,
     )  # fmt: skip
 
 

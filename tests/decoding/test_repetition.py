@@ -9,7 +9,7 @@ from helpers import INP, biased_transformer, call, find, hypotheses_of
 
 from nmt import UserError
 from nmt.decoding.repetition import restrict
-from nmt.decoding.search_options import Repetition
+from nmt.decoding.search_options import Repetition, SearchOptions
 from transformer_model import END, MASKED, PAD, START
 
 EXTRA = 4
@@ -90,7 +90,7 @@ def test_flags_against_repetition(finished, capsys, refusal_of):
     assert capsys.readouterr().out
     for more in (["--repetition-penalty", "0.5"], ["--no-repeat-ngram", "-1"]):
         assert "is less than" in refusal_of(*command, *more)
-    with pytest.raises(UserError, match="repetition_penalty is nan"):
-        Repetition(float("nan")).check()
-    with pytest.raises(UserError, match="no_repeat_ngram is -1"):
-        Repetition(ngram=-1).check()
+    with pytest.raises(UserError, match="repetition_penalty: nan is not a number"):
+        SearchOptions(repetition=Repetition(float("nan"))).check()
+    with pytest.raises(UserError, match="no_repeat_ngram: -1 is less than 0"):
+        SearchOptions(repetition=Repetition(ngram=-1)).check()

@@ -7,7 +7,7 @@ from helpers import call
 
 from nmt import UserError
 from nmt.decoding.sampling import draw, random_numbers
-from nmt.decoding.search_options import Sampling
+from nmt.decoding.search_options import Sampling, SearchOptions
 from nmt.decoding.sentence import Translation
 from nmt.runs import loading
 
@@ -92,7 +92,7 @@ def test_random_numbers_depend_on_seed_source_and_sample_alone():
 )  # fmt: skip
 def test_numbers_out_of_range_are_refused(changes):
     with pytest.raises(UserError, match=next(iter(changes))):
-        Sampling(**changes).check()
+        SearchOptions(sampling=Sampling(**changes)).check()
 
 
 LINES = ["um dois três.", "quatro. cinco seis.", "", "sete", "um dois três."]

@@ -63,6 +63,6 @@ def test_token_scores_are_printed_and_wrong_flags_refused(finished, capsys, refu
     for flags, wrong in (
         (["--format", "tsv"], "need --format jsonl"),
         (["--beam", 2, "--n-best", 2], "only the best translation"),
-        (["--alternatives", 0], "--alternatives: 0 is less than 1"),
+        (["--alternatives", -1], "--alternatives: -1 is less than 0"),
     ):
         assert wrong in refusal_of(*command, "--alternatives", 3, *flags, "um.").splitlines()[-1]

@@ -307,10 +307,10 @@ def test_an_ensemble_scores_pairs_by_the_means_of_probabilities(model, silent):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        (dict(mbr="ter", n_best=2, beam=2), "mbr is 'ter'; choose one of chrf"),
-        (dict(length_penalty=-1.0), "length_penalty is -1.0; it must be 0 or more"),
-        (dict(length_penalty=float("nan")), "length_penalty is nan"),
-        (dict(alternatives=-1), "alternatives is -1"),
+        (dict(mbr="ter", n_best=2, beam=2), "mbr: 'ter' is not one of chrf"),
+        (dict(length_penalty=-1.0), "length_penalty: -1.0 is less than 0"),
+        (dict(length_penalty=float("nan")), "length_penalty: nan is not a number"),
+        (dict(alternatives=-1), "alternatives: -1 is less than 0"),
     ],
 )
 def test_options_out_of_range_are_refused_at_once(model, wrong, said):
@@ -423,8 +423,12 @@ def test_no_more_of_a_long_line_is_tokenized_than_counts(tokenizer):
 
 def test_wrong_values_from_python_are_one_line(tokenizer):
     network = network_for(tokenizer)
-    for options in (dict(n_best=2.0, beam=4), dict(beam="4"), dict(rows=1.5), dict(workers=2.5)):
-        with pytest.raises(UserError, match="must be a whole number"):
+    whole, kind = "must be a whole number", "not of type int"
+    for options, said in (
+        (dict(n_best=2.0, beam=4), kind), (dict(beam="4"), kind), (dict(rows=1.5), whole),
+        (dict(workers=2.5), whole),
+    ):  # fmt: skip
+        with pytest.raises(UserError, match=said):
             make_translator(network, tokenizer, **options)
     translate = make_translator(network, tokenizer)
     with pytest.raises(UserError, match="prefixes is one string"):

@@ -4,7 +4,7 @@ import pytest
 from helpers import backwards, identity
 
 from nmt import UserError
-from nmt.documents import FORMATS, TABLES, translate_document
+from nmt.documents import FORMATS, translate_document
 
 BYTES = [
     b"",
@@ -31,7 +31,7 @@ ENDINGS = {module: ending for ending, module in FORMATS.items()}.values()  # one
 
 def message_of(ending, content):
     """Returns the message that bytes are refused with; one line, if they are a document."""
-    options = {"columns": "1"} if ending in TABLES else {}
+    options = {"columns": "1"} if "columns" in FORMATS[ending].options else {}
     try:
         for translate in (identity, backwards):
             translate_document(f"a{ending}", content, translate, **options)

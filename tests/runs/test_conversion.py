@@ -164,7 +164,7 @@ def test_without_the_package_nothing_is_converted(run, monkeypatch, capsys):
     [
         (EngineChoice("torch"), "engine is 'torch'; choose one of auto, ctranslate2, tensorflow"),
         (EngineChoice("auto", "int4"), "quantization is 'int4'; choose one of int8"),
-        (EngineChoice("tensorflow", "int8"), "--quantization goes with --engine ctranslate2"),
+        (EngineChoice("tensorflow", "int8"), "--quantization int8 goes with --engine ctranslate2"),
     ],
 )
 def test_a_wrong_choice_is_refused(run, engine, reason):

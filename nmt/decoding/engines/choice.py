@@ -1,11 +1,14 @@
-"""The one choice of an engine. This module imports none before it is chosen."""
+"""The one choice of an engine: a table of them, each of which says what it cannot do.
+
+This module imports none before it is chosen.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import importlib.util
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
 from nmt.decoding.engines.engine import Converted, Engine, EngineSettings
@@ -16,76 +19,122 @@ if TYPE_CHECKING:
     from nmt.decoding.search_options import SearchOptions
     from nmt.text.tokenizer import Tokenizer
 
-AUTO, CTRANSLATE2, TENSORFLOW = ENGINES = ("auto", "ctranslate2", "tensorflow")
-QUANTIZATIONS = ("int8",)  # of the weights, by CTranslate2 as it loads them
+AUTO, CTRANSLATE2, TENSORFLOW, STORY = "auto", "ctranslate2", "tensorflow", "story"
 MISSING = "its package is missing (pip install ctranslate2)"
 
 
-def choose_engine(
-    options: SearchOptions,
-    settings: EngineSettings,
-    tokenizer: Tokenizer,
-    networks: Callable[[], Networks],
-    converted: Callable[[], Converted] | None = None,
-    wanted: str = AUTO,
-) -> Engine:
-    """Returns CTranslate2's engine where it can do what is asked, else that of TensorFlow.
+class Weights(NamedTuple):
+    """What an engine may compute with."""
 
-    Args:
-      converted: returns the weights for CTranslate2; None if there can be none.
-
-    Raises:
-      UserError: a number is out of its range, or the engine cannot do what the options ask for.
-    """
-
-    def definition() -> Engine:
-        return tensorflow_engine(networks(), options, settings)
-
-    name = name_of_engine(options, converted, wanted)
-    if converted is None or name == TENSORFLOW:
-        return definition()
-    from nmt.decoding.engines.ctranslate2 import CTranslate2Engine
-
-    return CTranslate2Engine(converted(), tokenizer, options, settings, definition)
+    tokenizer: Tokenizer
+    networks: Callable[[], Networks]  # for TensorFlow, which it imports
+    members: int = 1  # of an ensemble
+    converted: Callable[[], Converted] | None = None  # for CTranslate2; None if there can be none
 
 
-def name_of_engine(
-    options: SearchOptions, converted: Callable[[], Converted] | None, wanted: str = AUTO
-) -> str:
-    """Returns CTRANSLATE2 or TENSORFLOW; for the arguments see `choose_engine`.
-
-    Raises:
-      UserError: CTranslate2 is wanted, and cannot do what the options ask for.
-    """
-    if wanted == TENSORFLOW:
-        return TENSORFLOW
-    obstacle = obstacle_to_ctranslate2(options, converted)
-    if obstacle and wanted == CTRANSLATE2:
-        raise UserError(
-            f"CTranslate2: {obstacle}; leave out --engine ctranslate2 and --quantization"
-        )
-    if obstacle == MISSING:
-        log_once(f"CTranslate2: {MISSING}; TensorFlow translates instead, which starts later.")
-    return TENSORFLOW if obstacle else CTRANSLATE2
+# ---- What each cannot do, and how it is made ----
 
 
-def obstacle_to_ctranslate2(
-    options: SearchOptions, converted: Callable[[], Converted] | None
-) -> str:
-    """Returns what CTranslate2 cannot do of a search; "" if it can do all.
+def obstacle_to_ctranslate2(options: SearchOptions, weights: Weights) -> str:
+    """Returns what CTranslate2 cannot do.
 
     Its samples depend on the batch and on what was drawn before, and its penalty of repetition is
     another one.
     """
-    if options.plain:
-        return "--plain translates by the code of transformer_model.py"
     if options.sampling:
         return "it cannot draw the same sample again"
     if options.repetition:
         return "it has other penalties of repetition"
-    if converted is None:
+    if weights.converted is None:
         return "it cannot read these weights (an ensemble)"
     return "" if is_installed() else MISSING
+
+
+def obstacle_to_story(options: SearchOptions, weights: Weights) -> str:
+    """Returns what the greedy search of transformer_model.py cannot do."""
+    several = max(options.beam, options.n_best) > 1 or weights.members > 1
+    if several or options.sampling or options.repetition:
+        return "it is greedy search (--beam 1): leave out --n-best, --sample, penalties, ensembles"
+    return ""
+
+
+def new_ctranslate2(weights: Weights, options: SearchOptions, settings: EngineSettings) -> Engine:
+    from nmt.decoding.engines.ctranslate2 import CTranslate2Engine
+
+    assert weights.converted is not None
+
+    def definition() -> Engine:
+        return tensorflow_engine(weights.networks(), options, settings)
+
+    return CTranslate2Engine(
+        weights.converted(), weights.tokenizer, options, settings, definition
+    )  # fmt: skip
+
+
+def new_tensorflow(weights: Weights, options: SearchOptions, settings: EngineSettings) -> Engine:
+    return tensorflow_engine(weights.networks(), options, settings)
+
+
+class EngineKind(NamedTuple):
+    """An engine, before it is made."""
+
+    name: str
+    title: str  # how messages call it
+    new: Callable[[Weights, SearchOptions, EngineSettings], Engine]
+    # Returns why it cannot do what is asked; "" if it can.
+    obstacle: Callable[[SearchOptions, Weights], str] = lambda options, weights: ""
+    quantizations: tuple[str, ...] = ()  # of the weights, as it loads them
+    needs_tensorflow: bool = True
+
+
+KINDS = {  # by name; the first that can do what is asked translates on a CPU
+    kind.name: kind
+    for kind in (
+        EngineKind(
+            CTRANSLATE2, "CTranslate2", new_ctranslate2, obstacle_to_ctranslate2, ("int8",),
+            needs_tensorflow=False,
+        ),
+        EngineKind(TENSORFLOW, "TensorFlow", new_tensorflow),
+        EngineKind(STORY, "--plain", new_tensorflow, obstacle_to_story),
+    )
+}  # fmt: skip
+ENGINES = (AUTO, *(name for name in KINDS if name != STORY))  # which --plain asks for
+QUANTIZATIONS = tuple(name for kind in KINDS.values() for name in kind.quantizations)
+
+
+# ---- The choice ----
+
+
+def choose_engine(
+    options: SearchOptions, settings: EngineSettings, weights: Weights, wanted: str = AUTO
+) -> Engine:
+    """Returns the first engine that can do what is asked, or the wanted one.
+
+    Raises:
+      UserError: a number is out of its range, or the engine cannot do what the options ask for.
+    """
+    options.check()
+    return kind_of_engine(options, weights, wanted).new(weights, options, settings)
+
+
+def kind_of_engine(options: SearchOptions, weights: Weights, wanted: str = AUTO) -> EngineKind:
+    """Returns the kind of `choose_engine`."""
+    if options.plain:
+        if wanted not in (AUTO, TENSORFLOW):
+            raise UserError(
+                f"--plain translates by the code of transformer_model.py: leave --engine {wanted} "
+                "out"
+            )
+        wanted = STORY
+    kinds = [kind for kind in KINDS.values() if wanted in (AUTO, kind.name)]
+    for kind in kinds:
+        obstacle = kind.obstacle(options, weights)
+        if not obstacle:
+            return kind
+        if obstacle == MISSING and wanted == AUTO:
+            log_once(f"{kind.title}: {MISSING}; TensorFlow translates instead, which starts later.")
+    flags = "" if wanted == STORY else f"; leave out --engine {wanted} and --quantization"
+    raise UserError(f"{kinds[-1].title}: {obstacle}{flags}")
 
 
 def is_installed() -> bool:
@@ -98,7 +147,7 @@ def tensorflow_engine(
     options: SearchOptions,
     settings: EngineSettings = EngineSettings(),  # noqa: B008  # immutable
 ) -> Engine:
-    """Returns the engine of TensorFlow; for the arguments see `choose_engine`."""
+    """Returns the engine of TensorFlow."""
     from nmt.decoding.engines.tensorflow import TensorFlowEngine
 
     if settings.workers is None:

@@ -80,7 +80,7 @@ class CTranslate2Engine:
     """See engine.Engine, which says what the methods do.
 
     Args:
-      options: of the search, to which choice.obstacle_to_ctranslate2 finds no obstacle.
+      options: of the search, to which choice.py finds no obstacle.
       definition: returns the engine of TensorFlow, for the attention of all layers.
     """
 
@@ -94,7 +94,7 @@ class CTranslate2Engine:
         settings: EngineSettings,
         definition: Callable[[], Engine],
     ):
-        options.check(ensemble=False)
+        options.check()
         settings.check()
         self.options = options
         self._workers = settings.workers or cores()

@@ -36,7 +36,7 @@ class TensorFlowEngine:
         settings: EngineSettings,
     ):
         first, *ensemble = transformers
-        options.check(bool(ensemble))
+        options.check()
         settings.check()
         self.options, self.transformer = options, first
         self.searcher = Searcher(first, options, tuple(ensemble))
