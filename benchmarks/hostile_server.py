@@ -1,10 +1,11 @@
 """What attackers send to a server: how long ordinary clients then wait, what memory it takes.
 
-    python benchmarks/hostile.py --server 60 [--run runs/quick]
+    python benchmarks/hostile_server.py [--seconds 60] [--run runs/quick]
 
 Half of the time, the server has no key; then it has one, which the attackers do not know.
 """
 
+import argparse
 import contextlib
 import json
 import os
@@ -220,3 +221,15 @@ def start(run: Path, key: str) -> tuple[subprocess.Popen, int]:
                 break
         time.sleep(0.5)
     return process, int(match[1])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--seconds", type=float, default=60.0, help="of attacks (default 60)")
+    parser.add_argument("--run", type=Path, default=ROOT / "data" / "trained", help="run folder")
+    args = parser.parse_args()
+    sys.exit(not attack_server(args.run.resolve(), args.seconds))
+
+
+if __name__ == "__main__":
+    main()

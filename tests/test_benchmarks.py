@@ -186,10 +186,10 @@ def test_crash(tsv):
 
 
 @pytest.mark.slow
-def test_hostile(finished):
-    some = "--cases", 2, "--kinds", "stdin", "flags"
-    (table,) = tables("hostile.py", "--run", finished / "run", *some)
-    assert [list(row.values()) for row in table] == [["stdin", "2", "2"], ["flags", "2", "2"]]
+def test_hostile_server(finished):
+    (table,) = tables("hostile_server.py", "--run", finished / "run", "--seconds", 4)
+    assert [row["key"] for row in table] == ["no", "yes"]
+    assert all(int(row["requests"]) > 0 == int(row["failed"]) for row in table)
 
 
 @pytest.mark.slow

@@ -1,7 +1,4 @@
-"""What nobody should have to give the program: it answers, or says in one line why it cannot.
-
-`benchmarks/hostile.py` tries such things by the hundreds; here is what it found.
-"""
+"""What nobody should have to give the program: it answers, or says in one line why it cannot."""
 
 import gc
 import json
