@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from nmt import UserError, machine
 from nmt.corpus.source import CorpusSource
-from nmt.messages import log
 from nmt.neighbors import params
 from nmt.options import Options
 from nmt.runs.folder import Run
@@ -54,19 +53,10 @@ class Origin(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Claim:
-    """A run folder that a training run may use.
+    """A run folder that a training run may use."""
 
-    Unless `is_confirmed`, the parameters replace lost ones, and a checkpoint must fit them first.
-    """
-
-    folder: RunFolder
     parameters: Parameters
     identity: int
-    is_confirmed: bool = True
-
-    def confirm(self) -> None:
-        """Saves the parameters, now that a checkpoint has turned out to fit them."""
-        self.folder.write("params.json", self.parameters.content)
 
 
 def claim(
@@ -94,18 +84,13 @@ def claim(
         imported=imported,
     )  # fmt: skip
     if run.lost_parameters:
-        log.warning(
-            f"{run.lost_parameters}: rebuilt from this command, which must be the one that "
-            "trained the run: only its sizes can be checked."
-        )
-        return Claim(run, claimed, claimed.identity, is_confirmed=False)
+        raise run.without_parameters()
     saved = run.resumable
     if saved:
         check_same(run, saved, claimed)
         claimed = as_begun(saved, claimed)
-    accepted = Claim(run, claimed, claimed.identity)
-    accepted.confirm()
-    return accepted
+    run.write("params.json", claimed.content)
+    return Claim(claimed, claimed.identity)
 
 
 def check_same(folder: RunFolder, saved: Parameters, claimed: Parameters) -> None:

@@ -32,7 +32,6 @@ def is_complete(run: Run, options: Options, test_sha256: str, plots: bool) -> bo
         weights.kind == "final"
         and any(row["epoch"] == weights.epoch for row in history)
         and is_finished(weights.epoch, history, options)
-        and not run.lost_parameters  # else a checkpoint must confirm them
     )
     return (
         is_trained

@@ -55,10 +55,7 @@ class Run(RunFolder):
 
     def without_parameters(self) -> UserError:
         """Returns the UserError of a run that has checkpoints but no parameters."""
-        return UserError(
-            f"{self.lost_parameters}; restore the file, or repeat the full command that trained "
-            "the run (with its data and flags), which rebuilds it"
-        )
+        return UserError(f"{self.lost_parameters}; restore the file, or train again in a new --run")
 
     def check_trained(self, weights: bool = True) -> None:
         """Raises a UserError unless this is the folder of a trained run, with weights if needed."""

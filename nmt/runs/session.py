@@ -126,10 +126,9 @@ class Session:
     def keeper(self, checkpoint: checkpoints.State) -> checkpoints.Keeper:
         """Returns the Keeper that saves and restores training."""
         kept_epochs = max(KEPT_CHECKPOINTS, self.options.average)
-        confirm = None if self.claimed.is_confirmed else self.claimed.confirm
         minutes = self.options.checkpoint_minutes
         return checkpoints.Keeper(
-            checkpoint, self.run, kept_epochs, minutes, self.workers, confirm,
+            checkpoint, self.run, kept_epochs, minutes, self.workers,
             self.request.handles_signals,
         )  # fmt: skip
 

@@ -18,7 +18,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -169,19 +169,14 @@ def remove_unfinished(folder: Path) -> None:
 
 
 class Keeper:
-    """Saves and restores a training run.
-
-    `confirm` is called once a checkpoint turns out to fit the network, if the parameters of the run
-    were lost.
-    """
+    """Saves and restores a training run."""
 
     def __init__(
         self, checkpoint: State, run: RunFolder, kept_epochs: int, minutes: float,
-        workers: cluster.Cluster = cluster.ALONE, confirm: Callable[[], None] | None = None,
-        handles_signals: bool = True,
+        workers: cluster.Cluster = cluster.ALONE, handles_signals: bool = True,
     ):  # fmt: skip
         self.checkpoint, self.minutes, self.workers = checkpoint, minutes, workers
-        self.run, self.saved, self.confirm = run, time.monotonic(), confirm
+        self.run, self.saved = run, time.monotonic()
         self.signals = Signals(workers, END_SIGNALS if handles_signals else ())
         self._kept_numbers = {run.checkpoints: kept_epochs, run.timed: 1, run.best: 1, run.final: 1}
 
@@ -207,8 +202,7 @@ class Keeper:
     def restore_newest(self) -> str | None:
         """Restores the newest readable checkpoint. Returns its path, or None if there is none.
 
-        A UserError if there are checkpoints, but none can be read; or none could be read, once
-        saved.
+        A UserError if there are checkpoints, but none can be read.
         """
         with readable_path(self.run.checkpoints / "ckpt-0"):
             pass  # before anything is trained, if it raises an error
@@ -225,15 +219,7 @@ class Keeper:
             except UserError as error:
                 log.warning(f"{error}: trying the one before it.")
             else:
-                if self.confirm:
-                    self.confirm()
-                    self.confirm = None
                 return path
-        if self.confirm:
-            raise UserError(
-                f"{self.run.checkpoints}: no checkpoint there fits this command; repeat the one "
-                "that trained the run, with its data and flags"
-            )
         if epochs or timed:
             raise UserError(
                 f"{self.run.checkpoints}: no checkpoint there can be read; name another --run, or "

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from helpers import LEARNING, as_dataset, call, refused, sentences
+from helpers import as_dataset, call, refused, sentences
 
 from nmt.cli import startup
 from nmt.corpus.source import CorpusSource
@@ -43,7 +43,6 @@ def test_lost_parameters_are_named_and_no_checkpoint_is_called_damaged(
     for command in (["--run", run], ["translate", "um.", "--run", run], ["translate", "um."]):
         line = refused(capsys, *command)
         assert f"params.json: is {word}, beside intact checkpoints; restore the file, or" in line
-        assert "repeat the full command that trained the run" in line
         assert "remove" not in line
 
 
@@ -108,27 +107,6 @@ def test_languages_of_a_run_are_codes(run, code, tmp_path, capsys):
     line = refused(capsys, *command)
     assert "params.json: languages are" in line
     assert not (tmp_path / "p.argosmodel").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("undrawn", "unscored")
-def test_the_full_command_rebuilds_lost_parameters(finished, run, capsys):
-    before = (run / "params.json").read_bytes()
-    lose(run, "missing")
-    (run / "lock").unlink()  # which else tells that it is a run folder
-    command = ["--dataset", finished / "numbers.tsv", "--run", run, *LEARNING]
-    wrong = ["--dataset", finished / "numbers.tsv", "--run", run, "--d-model", 64]
-    last = refused(capsys, *wrong)
-    assert last.endswith(
-        "no checkpoint there fits this command; repeat the one that trained the run, with its data "
-        "and flags"
-    )
-    assert Run(run).lost_parameters
-    assert call(*command) == 0
-    said = capsys.readouterr().err
-    assert "beside intact checkpoints: rebuilt from this command" in said
-    assert "2 epochs done" in said
-    assert (run / "params.json").read_bytes() == before
 
 
 @pytest.fixture

@@ -272,8 +272,8 @@ def test_as_many_epochs_are_kept_as_are_averaged(tmp_path):
     state = State(tmp_path)
     for average, kept in ((1, 3), (5, 5)):
         session = SimpleNamespace(
-            options=Options(average=average), claimed=SimpleNamespace(is_confirmed=True),
-            run=state.run, workers=cluster.ALONE, request=TrainingRequest(),
+            options=Options(average=average), run=state.run, workers=cluster.ALONE,
+            request=TrainingRequest(),
         )  # fmt: skip
         state.keeper = Session.keeper(session, state.checkpoint)
         for epoch in range(1, 7):
