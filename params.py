@@ -39,18 +39,46 @@ class Param(NamedTuple):
     flag: Flag
 
 
-NETWORK = Section("Network")
+TUTORIAL = Section("The tutorial's")
 
-NUM_LAYERS: Annotated[int, Flag("layers of encoder and decoder; tutorial (paper: 6)", 1, 200)] = 4
-DECODER_LAYERS: Annotated[
-    int, Flag("layers of the decoder; 0: as many as --num-layers (fewer: arXiv 2006.10369)", 0, 200)
+DATA_PATH: Annotated[
+    str,
+    Flag(
+        "a TFDS translation dataset, 'bundled', 'bundled-conversation', 'bundled-zh', "
+        "'winter-games', or a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf); tutorial's TED talks",
+        alias="dataset",
+    ),
+] = "ted_hrlr_translate/pt_to_en"
+BUFFER_SIZE: Annotated[
+    int, Flag("neighboring pairs that are shuffled together (tutorial: 20000); 0: all pairs", 0)
 ] = 0
+BATCH_SIZE: Annotated[
+    int, Flag("pairs of average length per batch, over all devices; tutorial", 1, 100_000)
+] = 64
+MAX_LENGTH: Annotated[
+    int,
+    Flag(
+        "maximum tokens per side; longer pairs are dropped, from training only; tutorial",
+        1,
+        100_000,
+    ),
+] = 40
+EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial (1 for a quick try)", 1)] = 20
+NUM_LAYERS: Annotated[int, Flag("layers of encoder and decoder; tutorial (paper: 6)", 1, 200)] = 4
 D_MODEL: Annotated[int, Flag("width of residual stream; tutorial (paper: 512)", 1, 65_536)] = 128
 DFF: Annotated[
     int, Flag("width inside the feed-forward layers; tutorial (paper: 2048)", 1, 1_000_000)
 ] = 512
 NUM_HEADS: Annotated[int, Flag("attention heads, must divide d_model; tutorial and paper", 1)] = 8
 DROPOUT_RATE: Annotated[float, Flag("dropout rate; tutorial and paper 5.4", 0.0, 0.99)] = 0.1
+
+# ---- Further ones, by theme ----
+
+NETWORK = Section("Network")
+
+DECODER_LAYERS: Annotated[
+    int, Flag("layers of the decoder; 0: as many as --num-layers (fewer: arXiv 2006.10369)", 0, 200)
+] = 0
 PRE_NORM: Annotated[
     bool, Flag("normalize the input of each sub-layer, not the residual sum (arXiv 2002.04745)")
 ] = False
@@ -74,7 +102,6 @@ LOGITS_BIAS: Annotated[
 
 TRAINING = Section("Training")
 
-EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial (1 for a quick try)", 1)] = 20
 MAX_STEPS: Annotated[
     int,
     Flag("optimizer steps of the whole run, instead of --epochs (paper 5.2: 100,000); 0: off", 0),
@@ -145,31 +172,9 @@ PATIENCE: Annotated[
 
 DATA = Section("Data")
 
-DATA_PATH: Annotated[
-    str,
-    Flag(
-        "a TFDS translation dataset, 'bundled', 'bundled-conversation', 'bundled-zh', "
-        "'winter-games', or a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf); tutorial's TED talks",
-        alias="dataset",
-    ),
-] = "ted_hrlr_translate/pt_to_en"
-BUFFER_SIZE: Annotated[
-    int, Flag("neighboring pairs that are shuffled together (tutorial: 20000); 0: all pairs", 0)
-] = 0
-BATCH_SIZE: Annotated[
-    int, Flag("pairs of average length per batch, over all devices; tutorial", 1, 100_000)
-] = 64
 BATCH_TOKENS: Annotated[
     int, Flag("batch size in tokens (longer side, with padding); 0: use --batch-size", 0)
 ] = 0
-MAX_LENGTH: Annotated[
-    int,
-    Flag(
-        "maximum tokens per side; longer pairs are dropped, from training only; tutorial",
-        1,
-        100_000,
-    ),
-] = 40
 
 TEXT = Section("Text")
 

@@ -23,18 +23,22 @@ class Options:
     """
 
     # Fields: by docs/make_options.py.
+    data_path: str = params.DATA_PATH
+    buffer_size: int = params.BUFFER_SIZE
+    batch_size: int = params.BATCH_SIZE
+    max_length: int = params.MAX_LENGTH
+    epochs: int = params.EPOCHS
     num_layers: int = params.NUM_LAYERS
-    decoder_layers: int = params.DECODER_LAYERS
     d_model: int = params.D_MODEL
     dff: int = params.DFF
     num_heads: int = params.NUM_HEADS
     dropout_rate: float = params.DROPOUT_RATE
+    decoder_layers: int = params.DECODER_LAYERS
     pre_norm: bool = params.PRE_NORM
     tie_embeddings: bool = params.TIE_EMBEDDINGS
     activation: str = params.ACTIVATION
     norm_epsilon: float = params.NORM_EPSILON
     logits_bias: bool = params.LOGITS_BIAS
-    epochs: int = params.EPOCHS
     max_steps: int = params.MAX_STEPS
     validate_every: int = params.VALIDATE_EVERY
     save_every: int = params.SAVE_EVERY
@@ -52,11 +56,7 @@ class Options:
     validate_by: str = params.VALIDATE_BY
     checkpoint_minutes: float = params.CHECKPOINT_MINUTES
     patience: int = params.PATIENCE
-    data_path: str = params.DATA_PATH
-    buffer_size: int = params.BUFFER_SIZE
-    batch_size: int = params.BATCH_SIZE
     batch_tokens: int = params.BATCH_TOKENS
-    max_length: int = params.MAX_LENGTH
     pieces: str = params.PIECES
     vocab_size: int = params.VOCAB_SIZE
     words_per_piece: int = params.WORDS_PER_PIECE

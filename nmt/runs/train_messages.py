@@ -15,6 +15,7 @@ from nmt.messages import log, plural
 from nmt.neighbors import params
 from nmt.options import Options
 from nmt.results import evaluation
+from nmt.runs.claim import SIZES
 from nmt.runs.folder import Run
 from nmt.runs.request import TrainingRequest
 from nmt.runs.train_corpus import TrainingText
@@ -76,7 +77,7 @@ def announce(
         warn_of_other_letters(request.parent, corpus, text.tokenizer)
     else:
         warn_of_small_vocabulary(text.tokenizer.vocab_size, options.vocab_size)
-    chosen_sizes = request.given.keys() & {*params.names(params.NETWORK)}
+    chosen_sizes = request.given.keys() & {*SIZES, "dropout_rate"}
     built_in = corpus.name.removesuffix(REVERSED) in corpora.BUILT_IN_CORPORA
     if not (request.preset or request.parent or chosen_sizes or built_in or run.trained):
         suggest_preset(len(corpus.train))
