@@ -10,6 +10,7 @@ from helpers import call, sentences
 
 from nmt import UserError
 from nmt.corpus import cleaning, files, line_languages
+from nmt.corpus.filtering import FilterRequest, filter_text
 from nmt.corpus.formats import tmx
 from nmt.corpus.formats.format import Row
 from nmt.corpus.lengths import Lengths
@@ -487,3 +488,15 @@ def test_what_cannot_be_checked_is_said(tmp_path, capsys, monkeypatch):
     assert "language: not checked. Install: pip install -e" in capsys.readouterr().err
     assert call("data", tsv, "--languages", "pt-en", "--to", clean, "--drop", "language") == 2
     assert "no_such_package is missing" in capsys.readouterr().err
+
+
+def test_text_is_filtered_from_python(tmp_path, capsys):
+    text, clean = tmp_path / "a.tsv", tmp_path / "clean.tsv"
+    text.write_text("um gato\tone cat\nigual\tigual\ndois gatos\ttwo cats\n", encoding="utf-8")
+    request = FilterRequest(files=(str(text),), to=(str(clean),), drop=("equal",))
+    (outcome,) = filter_text(request).outcomes
+    assert str(outcome) == "2 of 3 pairs"
+    assert clean.read_text(encoding="utf-8") == "um gato\tone cat\ndois gatos\ttwo cats\n"
+    assert capsys.readouterr().out == ""
+    with pytest.raises(UserError, match="--drop needs --to"):
+        filter_text(FilterRequest(files=(str(text),), drop=("equal",)))
