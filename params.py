@@ -7,8 +7,8 @@ and the value saved in a run's `params.json`. A `Section` begins each group of t
 
 Sources: "paper" is Vaswani et al. 2017, "Attention Is All You Need" (arXiv 1706.03762); "tutorial"
 is TensorFlow's "Transformer model for language understanding" (Portuguese to English) in its
-edition of 2019 to 2021. "Paper 5.3" is a section, "paper: 6" a value; docs/names.md has the values
-of both, and of the tutorial's later edition, in one table.
+edition of 2019 to 2021. A bare "tutorial" or "paper 5.3" (a section) says that the default is from
+there, "paper: 6" that the paper has another value; docs/names.md has all values in one table.
 """
 
 import sys
@@ -20,7 +20,7 @@ class Flag(NamedTuple):
 
     help: str
     low: float | None = None
-    high: float | None = None  # of a whole number at most 2^31 - 1
+    high: float | None = None  # None for a whole number: 2^31 - 1
     alias: str | None = None  # a second, better known name of the flag
     choices: tuple[str, ...] | None = None  # the only values
 
@@ -45,7 +45,7 @@ DATA_PATH: Annotated[
     str,
     Flag(
         "a TFDS translation dataset, 'bundled', 'bundled-conversation', 'bundled-zh', "
-        "'winter-games', or a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf); tutorial's TED talks",
+        "'winter-games', or a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf); tutorial: TED talks",
         alias="dataset",
     ),
 ] = "ted_hrlr_translate/pt_to_en"
@@ -53,7 +53,7 @@ BUFFER_SIZE: Annotated[
     int, Flag("neighboring pairs that are shuffled together (tutorial: 20000); 0: all pairs", 0)
 ] = 0
 BATCH_SIZE: Annotated[
-    int, Flag("pairs of average length per batch, over all devices; tutorial", 1, 100_000)
+    int, Flag("sentence pairs per batch, of average length, over all devices; tutorial", 1, 100_000)
 ] = 64
 MAX_LENGTH: Annotated[
     int,
@@ -63,16 +63,16 @@ MAX_LENGTH: Annotated[
         100_000,
     ),
 ] = 40
-EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial (1 for a quick try)", 1)] = 20
+EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial: 20 (try 1 first)", 1)] = 20
 NUM_LAYERS: Annotated[int, Flag("layers of encoder and decoder; tutorial (paper: 6)", 1, 200)] = 4
-D_MODEL: Annotated[int, Flag("width of residual stream; tutorial (paper: 512)", 1, 65_536)] = 128
+D_MODEL: Annotated[int, Flag("width of a token's vector; tutorial (paper: 512)", 1, 65_536)] = 128
 DFF: Annotated[
     int, Flag("width inside the feed-forward layers; tutorial (paper: 2048)", 1, 1_000_000)
 ] = 512
 NUM_HEADS: Annotated[int, Flag("attention heads, must divide d_model; tutorial and paper", 1)] = 8
 DROPOUT_RATE: Annotated[float, Flag("dropout rate; tutorial and paper 5.4", 0.0, 0.99)] = 0.1
 
-# ---- Further ones, by theme ----
+# ---- All other settings, by topic ----
 
 NETWORK = Section("Network")
 
@@ -97,7 +97,7 @@ NORM_EPSILON: Annotated[
     float, Flag("layer normalization's epsilon; tutorial: 1e-6; Marian: 1e-5", 1e-12, 0.1)
 ] = 1e-6
 LOGITS_BIAS: Annotated[
-    bool, Flag("with tied embeddings, add a bias to the logits, as without; paper and tutorial: no")
+    bool, Flag("add a bias to the logits of tied embeddings, too; tutorial, untied: yes; paper: no")
 ] = False
 
 TRAINING = Section("Training")
@@ -109,8 +109,7 @@ MAX_STEPS: Annotated[
 VALIDATE_EVERY: Annotated[
     int,
     Flag(
-        "steps between validations: an epoch of the run ends after so many, wherever a pass is; 0: "
-        "after each pass",
+        "steps per epoch, if an epoch is not to be one pass over the training pairs; 0: one pass",
         0,
     ),
 ] = 0
@@ -154,7 +153,11 @@ ACCUMULATE: Annotated[int, Flag("batches per optimizer step; their gradients are
 
 AVERAGE: Annotated[
     int,
-    Flag("newest epochs whose weights may be averaged at the end; paper: 5, tutorial: 1", 1, 100),
+    Flag(
+        "last epochs whose weights may be averaged at the end; tutorial: 1 (paper: 5 checkpoints)",
+        1,
+        100,
+    ),
 ] = 3
 VALIDATE_BY: Annotated[
     str,
@@ -192,8 +195,8 @@ VOCAB_SIZE: Annotated[
 WORDS_PER_PIECE: Annotated[
     int,
     Flag(
-        "words of text per vocabulary entry: a short text gets a smaller vocabulary, at least "
-        "3,000 (by trial; arXiv 2004.02334 recommends 100)",
+        "limits the vocabulary of a short text to its words divided by this, but not below 3,000 "
+        "(by trial; arXiv 2004.02334 recommends 100)",
         1,
     ),
 ] = 220
@@ -247,14 +250,14 @@ class Preset(NamedTuple):
 
 
 PRESETS = {
-    "tutorial": Preset("the defaults: TensorFlow's tutorial, edition of 2019 to 2021", {}),
+    "tutorial": Preset("the defaults: network, optimizer and schedule of the tutorial", {}),
     "quick": Preset(
         "a first look at the bundled corpus, in four minutes (walkthrough.ipynb trains it); chosen "
         "by trial (benchmarks/quality.md)",
         dict(
             data_path="bundled", num_layers=2, tie_embeddings=True, dropout_rate=0.0,
             schedule="cosine", warmup_steps=400, optimizer="muon", epochs=7,
-            buffer_size=20_000,  # with all pairs, two of five seeds of an earlier form learned less
+            buffer_size=20_000,  # trained more reliably than all pairs at once
         ),
     ),
     "tiny": Preset(
@@ -284,7 +287,8 @@ PRESETS = {
         dict(
             data_path="winter-games", pieces="word", num_layers=6, d_model=512, dff=2048,
             dropout_rate=0.0, pre_norm=True, schedule="constant", warmup_steps=1,
-            learning_rate_scale=0.0068, average=1, tokenize="none",
+            learning_rate_scale=0.0068,  # a rate of 0.0003
+            average=1, tokenize="none",
         ),
     ),
     "base": Preset(
@@ -300,7 +304,7 @@ PRESETS = {
 
 def table() -> list[Param]:
     """Returns every constant above as a list of `Param`, in the order written."""
-    module, rows = sys.modules[__name__], []
+    module, rows = sys.modules[__name__], []  # its variables are in the order written
     hints = get_type_hints(module, include_extras=True)
     for name, value in vars(module).items():
         if isinstance(value, Section):

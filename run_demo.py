@@ -1,23 +1,24 @@
-"""The program, in the order of the tutorial: data, network, optimizer, training, translating.
+"""Trains a translator as the tutorial does: data, network, optimizer, step, epochs, translating.
 
     python run_demo.py                               train, evaluate, translate samples, draw plots
+    python run_demo.py --plain                       train with exactly the code below
     python run_demo.py --train a.src a.tgt           the same with your own aligned files
-    python run_demo.py translate "Bom dia."          translate; or the lines of a file: < FILE
+    python run_demo.py translate "Bom dia."          translate a sentence; for a file, add < FILE
 
-This file trains. `Step` is the tutorial's training step and `train` a whole run. With --plain they
-run as they stand here; without it, `fast_step` has an equal network and step that are faster and
-can do more (nmt/training/step.py). The commands that use a trained run are in nmt/cli/, one file
-each. Everything goes to a run folder, `runs/<dataset>` (nmt/training/run_folder.py).
+The network itself is in transformer_model.py, the settings are in params.py. Without --plain, a
+faster network and step (nmt/training/step.py), tested to give the same results, replace those
+below. Everything that a training writes goes to a run folder, `runs/<dataset>`.
 """
 
 import sys
 
-from nmt.cli import main as program
+from nmt.cli import main as command_line
 
-# As a program, this file goes no further: a mistake in the command line is answered at once, before
-# TensorFlow is imported, which takes seconds. To train, nmt/cli/main.py imports the file.
+# Run as a script, this file hands over to the command line here, so that a mistake is reported
+# before the slow import of TensorFlow. To train, the command line imports this file again and calls
+# `train`.
 if __name__ == "__main__":
-    sys.exit(program.start(sys.argv[1:]))
+    sys.exit(command_line.start(sys.argv[1:]))
 
 import keras
 import tensorflow as tf
@@ -26,10 +27,10 @@ from nmt.network.factory import build_transformer
 from nmt.results import evaluation
 from nmt.runs.loading import load_translator
 from nmt.runs.session import Tokenizer, load_corpus, prepare, train_tokenizer
-from nmt.training.optimizer import Adam
+from nmt.training.optimizer import Adam  # Keras's, which adds up the gradients of repeated tokens
 from transformer_model import CustomSchedule, Transformer, accuracy_function, loss_function
 
-__all__ = [  # for use from Python and in the notebook
+__all__ = [  # for notebooks: the names of this file, and five that it only passes on
     "Step", "Tokenizer", "build_transformer", "load_corpus", "load_translator", "main", "train",
     "train_tokenizer",
 ]  # fmt: skip
@@ -39,11 +40,12 @@ __all__ = [  # for use from Python and in the notebook
 
 
 def new_network(options, tokenizer):
-    """Returns the tutorial's network and its optimizer, of the sizes that `options` name."""
+    """Returns a new Transformer and its optimizer, of the sizes in `options`."""
     transformer = Transformer(
         num_layers=options.num_layers, d_model=options.d_model, num_heads=options.num_heads,
         dff=options.dff, input_vocab_size=tokenizer.vocab_size,
-        target_vocab_size=tokenizer.target.vocab_size, rate=options.dropout_rate,
+        target_vocab_size=tokenizer.target.vocab_size,  # the same, if languages share a vocabulary
+        rate=options.dropout_rate,
     )  # fmt: skip
     learning_rate = CustomSchedule(
         options.d_model, options.warmup_steps, options.learning_rate_scale
@@ -59,18 +61,21 @@ def new_network(options, tokenizer):
 
 
 class Step:
-    """The tutorial's training step: a Transformer, its optimizer, and two metrics."""
+    """The tutorial's training step: a Transformer, its optimizer, and two metrics.
+
+    Shapes in comments: B sentences, S and T tokens of source and target, V vocabulary entries.
+    """
 
     def __init__(self, transformer, optimizer):
         self.transformer, self.optimizer = transformer, optimizer
         self.train_loss = keras.metrics.Mean(name="train_loss")
         self.train_accuracy = keras.metrics.Mean(name="train_accuracy")
 
-    @tf.function(reduce_retracing=True)  # one graph for batches of all lengths
+    @tf.function(reduce_retracing=True)  # few graphs for many lengths
     def train_step(self, inp, tar):
-        """Learns from a batch of ids (B, S) and (B, T)."""
+        """Updates the weights once, from ids of sources `inp` (B, S) and targets `tar` (B, T)."""
         tar_inp = tar[:, :-1]  # (B, T - 1), what the decoder reads
-        tar_real = tar[:, 1:]  # (B, T - 1), what it is to predict: the next token of each
+        tar_real = tar[:, 1:]  # (B, T - 1), what it must predict: the token after each of those
 
         with tf.GradientTape() as tape:
             predictions, _ = self.transformer((inp, tar_inp), training=True)  # (B, T - 1, V)
@@ -88,42 +93,47 @@ class Step:
 
 
 def train(request):
-    """Trains, evaluates, translates samples and draws all pictures; resumes a run begun earlier.
+    """Trains, evaluates, translates samples and draws pictures; resumes a run begun earlier.
 
     Args:
-      request: all that is asked of it, a TrainingRequest (nmt/runs/request.py).
+      request: what to train, and how: a TrainingRequest (nmt/runs/request.py).
     """
-    with prepare(request) as session:  # which reserves the run folder until the end
-        if session.is_complete:
+    with prepare(request) as session:  # locks the run folder until the end; nmt/runs/session.py
+        if session.is_complete:  # only its scores are printed again
             session.report_complete()
             return
 
-        # ---- Data: pairs of sentences, a vocabulary for both languages, batches of ids ----
+        # ---- Data: pairs of sentences, a tokenizer, batches of ids (nmt/corpus, nmt/text) ----
         options, corpus, tokenizer = session.options, session.corpus, session.tokenizer
-        batches = session.batches()
+        batches = session.batches()  # of pairs of about equal length, shuffled anew for each epoch
 
-        # ---- Network, optimizer, step: those above, or the faster ones that are equal ----
-        step = Step(*new_network(options, tokenizer)) if request.plain else session.fast_step()
+        # ---- Network, optimizer and step ----
+        if request.plain:
+            transformer, optimizer = new_network(options, tokenizer)
+            step = Step(transformer, optimizer)
+        else:
+            step = session.fast_step()
 
-        # ---- Training: from the newest checkpoint on; each epoch is saved and validated ----
+        # ---- Training, from the newest checkpoint on (nmt/training/loop.py) ----
         with session.epochs(step, batches) as epochs:
-            for epoch in epochs:
+            for epoch in epochs:  # after each: loss and accuracy, a checkpoint, validation
                 for inp, tar in epoch.batches:  # ids (B, S), (B, T)
                     step.train_step(inp, tar)
 
-        model = session.final_model(epochs)  # the mean of the newest epochs, if it validates best
+        # The average of the last epochs' weights, or the best epoch's: what validates better.
+        model = session.final_model(epochs)
 
-        # ---- Translating the test split: one token after the other, each the likeliest ----
+        # ---- Translating the test split, by greedy or beam search (nmt/decoding) ----
         lines = evaluation.translate_test(model, tokenizer, corpus)
 
-        # ---- Scores: BLEU and others, on stdout with samples, and in the run folder ----
+        # ---- Scores: BLEU and others, printed with samples (nmt/results/scores.py) ----
         scores = evaluation.score_test(model, tokenizer, corpus, lines)
         session.report(model, scores, lines)
 
-        # ---- Pictures, and what to do next ----
+        # ---- Pictures of attention, curves and more (nmt/results/pictures.py) ----
         session.draw(model, lines, batches)
 
 
 def main(arguments):
     """Runs one command, from Python. Returns the exit code of the process."""
-    return program.main(arguments, train)
+    return command_line.main(arguments, train)

@@ -1,22 +1,22 @@
 """The Transformer of "Attention Is All You Need" (Vaswani et al. 2017, arXiv 1706.03762).
 
-Read it from top to bottom, in the order of TensorFlow's tutorial. It is complete and plain: ids of
-tokens in, logits or ids out. `run_demo.py --plain` trains and translates with these very lines;
-without it, nmt/network/engine.py replaces the methods that cost the most time, proven equal.
+Read it from top to bottom, nearly in the order of TensorFlow's tutorial. It is complete and plain:
+ids of tokens in, logits or ids out. `run_demo.py --plain` trains and translates with these very
+lines; without it, nmt/network/engine.py replaces the methods that cost the most time, tested to
+give the same results. docs/names.md lists what differs from the tutorial.
 
 Shapes in comments: B sentences, L tokens (S source, T target), H heads, D = d_model, V vocabulary
 size. Masks are 1.0 at positions that must not be attended to; "real" tokens are not padding.
-`d_model` is the width of a token's vector, `dff` that within the feed-forward network, `rate` that
-of dropout. docs/names.md has what differs from the tutorial.
 """
 
 import keras
 import tensorflow as tf
 
+# Keras's classes, with what it takes to create all variables at once, to save and to rebuild.
 from nmt.network.keras_layers import TransformerLayer, TransformerModel, register
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3  # ids of the special tokens
-MASKED = -1e9  # beside other logits, its softmax is 0; bfloat16 holds it, float16 does not
+MASKED = -1e9  # added to a logit, it makes the softmax 0; bfloat16 can hold it, float16 cannot
 
 # ---- Positional encoding (paper 3.5) ----
 
@@ -24,8 +24,8 @@ MASKED = -1e9  # beside other logits, its softmax is 0; bfloat16 holds it, float
 def get_angles(pos, i, d_model):
     """Returns the angles, in radians, of positions `pos` (L, 1) in dimensions `i` (1, D): (L, D).
 
-    pos / 10000^(2 (i // 2) / d_model): dimensions 2k and 2k + 1 share an angle. They are float64:
-    in float32, angles of positions in the thousands would be off by 1e-4 and more.
+    pos / 10000^(2 (i // 2) / d_model): dimensions 2k and 2k + 1 share an angle. Angles
+    are float64: in float32, those of positions in the thousands would be off by 1e-4 and more.
     """
     pos, i = tf.cast(pos, tf.float64), tf.cast(i, tf.float64)
     return pos / tf.pow(tf.constant(10000, tf.float64), 2 * (i // 2) / d_model)
@@ -34,12 +34,12 @@ def get_angles(pos, i, d_model):
 def positional_encoding(position, d_model):
     """Returns the encoding of positions 0 to `position` - 1, (1, position, D) float32.
 
-    Sine on even dimensions, cosine on odd ones. It is computed for each length, which may be a
-    tensor: no length is too long.
+    Sine on even dimensions, cosine on odd ones. Computed for the length at hand, which may be a
+    tensor, so that there is no maximum length.
     """
-    depths = tf.range(d_model)[tf.newaxis, :]  # (1, D)
-    angles = get_angles(tf.range(position)[:, tf.newaxis], depths, d_model)  # (position, D)
-    encoding = tf.where(depths % 2 == 0, tf.sin(angles), tf.cos(angles))
+    dims = tf.range(d_model)[tf.newaxis, :]  # (1, D)
+    angles = get_angles(tf.range(position)[:, tf.newaxis], dims, d_model)  # (position, D)
+    encoding = tf.where(dims % 2 == 0, tf.sin(angles), tf.cos(angles))
     return tf.cast(encoding[tf.newaxis], tf.float32)
 
 
@@ -96,7 +96,10 @@ def scaled_dot_product_attention(q, k, v, mask):
 
 @register
 class MultiHeadAttention(TransformerLayer):
-    """`num_heads` attentions in parallel, in d_model / num_heads dimensions each (paper 3.2.2)."""
+    """Attention heads in parallel, each of d_model / num_heads dimensions (paper 3.2.2).
+
+    `d_model` is the width of a token's vector.
+    """
 
     def __init__(self, d_model, num_heads, **kwargs):
         super().__init__(**kwargs)
@@ -111,14 +114,15 @@ class MultiHeadAttention(TransformerLayer):
         self.dense = keras.layers.Dense(d_model)
 
     def split_heads(self, x):
-        """(B, L, D) -> (B, H, L, D / H)."""
+        """Divides vectors among heads: (B, L, D) -> (B, H, L, D / H)."""
         x = tf.reshape(x, (tf.shape(x)[0], -1, self.num_heads, self.depth))  # (B, L, H, D / H)
         return tf.transpose(x, perm=[0, 2, 1, 3])
 
     def call(self, v, k, q, mask=None):
-        """Attends from `q` (B, len_q, D) to `k` and `v` (B, len_k, D); the tutorial's order.
+        """Attends from `q` (B, len_q, D) to `k` and `v` (B, len_k, D).
 
-        Returns output (B, len_q, D) and attention weights (B, H, len_q, len_k).
+        The arguments are in the tutorial's order. Returns output (B, len_q, D) and attention
+        weights (B, H, len_q, len_k).
         """
         batch_size = tf.shape(q)[0]
 
@@ -139,7 +143,10 @@ class MultiHeadAttention(TransformerLayer):
 
 
 def point_wise_feed_forward_network(d_model, dff):
-    """Returns max(0, x W1 + b1) W2 + b2 as a Keras model, (B, L, D) -> (B, L, D)."""
+    """Returns max(0, x W1 + b1) W2 + b2 as a Keras model, (B, L, D) -> (B, L, D).
+
+    `dff` is the width between the two products.
+    """
     return keras.Sequential(
         [
             keras.layers.Dense(dff, activation="relu"),  # (B, L, dff)
@@ -153,7 +160,10 @@ def point_wise_feed_forward_network(d_model, dff):
 
 @register
 class EncoderLayer(TransformerLayer):
-    """Self-attention, then the feed-forward network, each in a residual connection."""
+    """Self-attention, then the feed-forward network, each in a residual connection.
+
+    `rate` is the share of values that dropout sets to 0 in training.
+    """
 
     def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
         super().__init__(**kwargs)
@@ -169,7 +179,7 @@ class EncoderLayer(TransformerLayer):
         self.dropout2 = keras.layers.Dropout(rate)
 
     def call(self, x, *, training=False, mask=None):
-        """(B, S, D) -> output (B, S, D), attention weights (B, H, S, S)."""
+        """Takes (B, S, D). Returns output (B, S, D) and attention weights (B, H, S, S)."""
         attn_output, weights = self.mha(x, x, x, mask)  # self-attention: (B, S, D)
         attn_output = self.dropout1(attn_output, training=training)
         out1 = self.layernorm1(x + attn_output)  # (B, S, D)
@@ -201,7 +211,10 @@ class DecoderLayer(TransformerLayer):
         self.dropout3 = keras.layers.Dropout(rate)
 
     def call(self, x, enc_output, *, training=False, look_ahead_mask=None, padding_mask=None):
-        """(B, T, D), (B, S, D) -> output (B, T, D), weights (B, H, T, T) and (B, H, T, S)."""
+        """Takes `x` (B, T, D) and the encoder's output (B, S, D).
+
+        Returns output (B, T, D) and attention weights (B, H, T, T) and (B, H, T, S).
+        """
         attn1, block1 = self.mha1(x, x, x, look_ahead_mask)  # self-attention: (B, T, D)
         attn1 = self.dropout1(attn1, training=training)
         out1 = self.layernorm1(x + attn1)  # (B, T, D)
@@ -222,10 +235,7 @@ class DecoderLayer(TransformerLayer):
 
 @register
 class Encoder(TransformerLayer):
-    """Token ids of the source -> one vector per token, through the encoder layers.
-
-    The factor sqrt(D) (paper 3.4) brings embeddings nearer to the size of the positional encoding.
-    """
+    """Turns the ids of a source into one vector per token, through the encoder layers."""
 
     def __init__(
         self, num_layers, d_model, num_heads, dff, input_vocab_size, rate=0.1, **kwargs
@@ -238,11 +248,15 @@ class Encoder(TransformerLayer):
         self.enc_layers = [EncoderLayer(d_model, num_heads, dff, rate) for _ in range(num_layers)]
 
     def call(self, x, *, training=False, mask=None):
-        """Ids (B, S) -> output (B, S, D), {"encoder_layer1": weights (B, H, S, S), ...}."""
+        """Takes ids (B, S). Returns output (B, S, D) and attention weights by layer:
+
+        {"encoder_layer1": (B, H, S, S), ...}
+        """
         seq_len = tf.shape(x)[1]
         attention_weights = {}
 
         x = self.embedding(x)  # (B, S, D)
+        # The factor (paper 3.4) brings embeddings nearer to the size of the positional encoding.
         x *= tf.math.sqrt(tf.cast(self.d_model, x.dtype))
         x += tf.cast(positional_encoding(seq_len, self.d_model), x.dtype)
         x = self.dropout(x, training=training)
@@ -254,7 +268,7 @@ class Encoder(TransformerLayer):
 
 @register
 class Decoder(TransformerLayer):
-    """Token ids of the target so far -> one vector per token, through the decoder layers."""
+    """Turns the ids of a target so far into one vector per token, through the decoder layers."""
 
     def __init__(
         self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1, **kwargs
@@ -267,8 +281,9 @@ class Decoder(TransformerLayer):
         self.dec_layers = [DecoderLayer(d_model, num_heads, dff, rate) for _ in range(num_layers)]
 
     def call(self, x, enc_output, *, training=False, look_ahead_mask=None, padding_mask=None):
-        """Ids (B, T), encoder's output (B, S, D) -> output (B, T, D), weights by layer and block.
+        """Takes ids (B, T) and the encoder's output (B, S, D).
 
+        Returns output (B, T, D) and attention weights by layer and block:
         {"decoder_layer1_block1": self-attention (B, H, T, T),
          "decoder_layer1_block2": cross-attention (B, H, T, S), ...}
         """
@@ -297,7 +312,8 @@ class Decoder(TransformerLayer):
 class Transformer(TransformerModel):
     """Encoder, decoder and the layer that turns vectors into logits; makes its own masks.
 
-    Pass one tuple, `(inp, tar)`: Keras reloads a model with two inputs with random weights.
+    Pass one tuple, `(inp, tar)`: with two arguments, Keras would restore a saved model with random
+    weights.
     """
 
     def __init__(
@@ -311,11 +327,11 @@ class Transformer(TransformerModel):
         )  # fmt: skip
         self.encoder = Encoder(num_layers, d_model, num_heads, dff, input_vocab_size, rate)
         self.decoder = Decoder(num_layers, d_model, num_heads, dff, target_vocab_size, rate)
-        # Logits are float32 under mixed_bfloat16, too.
+        # float32 even under mixed_bfloat16.
         self.final_layer = keras.layers.Dense(target_vocab_size, dtype="float32")
 
     def call(self, inputs, *, training=False):
-        """Ids (B, S) and (B, T) -> logits (B, T, V) float32, attention weights by layer.
+        """Takes ids (B, S) and (B, T). Returns logits (B, T, V) and attention weights by layer.
 
         Logits at position t are for the token after tar[:, t] (teacher forcing).
         """
@@ -353,7 +369,8 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
     def __call__(self, step):
         """Returns the learning rate of a step, an integer or a float: 0.0 at step 0.
 
-        Keras counts from 0, as it did for the tutorial: the first update changes nothing.
+        Keras counts from 0, as it did for the tutorial, so that the first update has the rate 0 and
+        leaves the weights as they are.
         """
         step = tf.cast(step, tf.float32)
         factor = tf.minimum(tf.math.rsqrt(step), step * self.warmup_steps**-1.5)
@@ -381,7 +398,7 @@ def loss_function(real, pred):
 
 
 def accuracy_function(real, pred):
-    """Returns the share of real tokens that have the highest logit; shapes as above."""
+    """Returns the share of real tokens that are predicted correctly; shapes as above."""
     accuracies = tf.equal(real, tf.argmax(pred, axis=2, output_type=real.dtype))  # (B, T)
 
     mask = tf.math.logical_not(tf.math.equal(real, PAD))  # (B, T)
@@ -392,7 +409,7 @@ def accuracy_function(real, pred):
     return tf.math.divide_no_nan(tf.reduce_sum(accuracies), tf.reduce_sum(mask))
 
 
-# ---- Translating, by definition: greedy search ----
+# ---- Translating: greedy search, the reference version ----
 
 
 def greedy_translate(transformer, inp, extra_tokens=50):
@@ -400,13 +417,13 @@ def greedy_translate(transformer, inp, extra_tokens=50):
 
     Appends the likeliest token until END, and runs the whole network for each token. T is at most
     `extra_tokens` more than the real tokens of the source (paper 6.1); a translation that is cut
-    off there has no END.
-    This loop defines what translating means. Without --plain, the program runs
-    nmt/decoding/search.py, which keeps keys and values between steps and is tested to predict the
-    same ids.
+    off there has no END. START and END of the source count; in the shapes, T does not count START.
+
+    Without --plain, the program searches by nmt/decoding/, which keeps keys and values between
+    steps and is tested to predict the same ids.
     """
     ids = tf.range(transformer.config["target_vocab_size"])
-    forbidden = (ids == PAD) | (ids == START)  # (V,)
+    forbidden = (ids == PAD) | (ids == START)  # (V,); no translation holds these two
     source_tokens = tf.reduce_sum(tf.cast(inp != PAD, tf.int32), axis=1)  # (B,)
     tar = tf.fill((tf.shape(inp)[0], 1), START)  # (B, 1)
     finished = source_tokens == 0  # (B,); a row of padding needs no translation
@@ -414,6 +431,6 @@ def greedy_translate(transformer, inp, extra_tokens=50):
         logits, _ = transformer((inp, tar), training=False)  # (B, tokens so far, V)
         allowed = tf.where(forbidden, MASKED, logits[:, -1])  # (B, V)
         token = tf.where(finished, PAD, tf.argmax(allowed, axis=-1, output_type=tf.int32))  # (B,)
-        tar = tf.concat([tar, token[:, tf.newaxis]], axis=1)  # (B, tokens so far)
+        tar = tf.concat([tar, token[:, tf.newaxis]], axis=1)  # (B, one more)
         finished |= (token == END) | (tf.shape(tar)[1] > source_tokens + extra_tokens)
     return tar

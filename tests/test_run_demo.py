@@ -61,7 +61,7 @@ def test_the_step_has_the_lines_of_the_tutorial_in_their_order():
 
 def test_a_run_shows_data_network_step_loop_translating_scores_and_pictures():
     course = [
-        "corpus", "tokenizer", "batches", "Step", "new_network", "epochs", "epoch", "train_step",
+        "corpus", "tokenizer", "batches", "new_network", "Step", "epochs", "epoch", "train_step",
         "translate_test", "score_test", "report", "draw",
     ]  # fmt: skip
     assert in_order(run_demo.train, course) == course
