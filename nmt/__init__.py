@@ -6,16 +6,16 @@ documents HTML, subtitles, tables and other files, whose text alone is translate
 network   faster forms of the layers, the loss and the forward pass
 decoding  search, translator
 exports   models for other programs
-training  optimizer, devices, workers, checkpoints, averaging
+training  the fast step, epochs, optimizer, devices, workers, checkpoints, averaging
 results   scores, evaluation, pictures, explorer
-runs      run folder, parameters, listing, loading, parent
+runs      run folder, parameters, listing, loading, parent; the session of a training
 imports   models that others have trained
 serving   the server: APIs, queue, streaming, its page
 cli       command line, commands, start-up, exit codes
 api       training and scoring from Python
 
-keywords.py, machine.py, messages.py, neighbors.py, options.py, output.py, resumable_output.py and
-seeds.py serve all of them.
+keywords.py, machine.py, messages.py, neighbors.py, options.py, output.py, program.py,
+resumable_output.py and seeds.py serve all of them.
 
     from nmt import UserError, __version__, evaluate, load_translator, train, translate_document
 
