@@ -305,8 +305,8 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
     """Adds the flags of what searches for translations."""
     parser.add_argument(
         "--engine", choices=ENGINES, default=AUTO,
-        help="what translates: ctranslate2, tensorflow, or auto: ctranslate2 on a CPU, wherever it "
-        "can do what is asked",
+        help=f"what translates: {', '.join(ENGINES[1:])}; or auto: on a CPU the first of these "
+        "that can do what is asked",
     )  # fmt: skip
     parser.add_argument(
         "--quantization", choices=QUANTIZATIONS,

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nmt import UserError
 from nmt.decoding import hidden_spans
 from nmt.decoding.context import Context
 from nmt.decoding.sentence import NOTHING_HIDDEN, HiddenText, Sentence
 from nmt.text import sentences, spelling
 from nmt.text.protected import restore
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
+
+MAX_PREFIX_TOKENS = 1000  # of a line; CTranslate2 has positions for half as many again
 
 
 def split_line(context: Context, line: str) -> list[tuple[str, str]]:
@@ -87,6 +90,11 @@ def begin_lines(context: Context, lines: list[list[Sentence]], prefixes: Sequenc
     ids = context.tokenizer.target.encode(texts, MAX_SOURCE_TOKENS)
     for first, prefix_ids in zip(firsts, ids, strict=True):
         first.prefix = context.tokenizer.target.text_ids(prefix_ids)
+        if len(first.prefix) > MAX_PREFIX_TOKENS:
+            raise UserError(
+                f"a prefix has {len(first.prefix):,} tokens or more, and may have "
+                f"{MAX_PREFIX_TOKENS:,}; shorten it"
+            )
 
 
 def protect_prefix(sentence: Sentence) -> None:

@@ -42,7 +42,7 @@ from nmt.text import sentences
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 THREADS = 2  # of streams, attention, HTML and warming up
-WITHOUT_TENSORFLOW = "samples and attention need TensorFlow; start without --engine ctranslate2"
+WITHOUT_TENSORFLOW = "samples and attention need TensorFlow; start without --engine"
 LOADING = "Loading TensorFlow, for the first request that CTranslate2 cannot answer alone."
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 

@@ -421,6 +421,12 @@ def test_no_more_of_a_long_line_is_tokenized_than_counts(tokenizer):
     assert first[:10] == tokenizer.surfaces(line)[:10]
 
 
+def test_a_prefix_that_is_too_long_for_any_engine_is_refused(tokenizer):
+    translate = make_translator(network_for(tokenizer), tokenizer)
+    with pytest.raises(UserError, match=r"a prefix has .* tokens or more, and may have 1,000"):
+        list(translate.hypotheses(["um."], prefixes=["one two three " * 1000]))
+
+
 def test_wrong_values_from_python_are_one_line(tokenizer):
     network = network_for(tokenizer)
     whole, kind = "must be a whole number", "not of type int"

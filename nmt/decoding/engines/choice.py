@@ -87,7 +87,7 @@ class EngineKind(NamedTuple):
     needs_tensorflow: bool = True
 
 
-KINDS = {  # by name; the first that can do what is asked translates on a CPU
+KINDS = {  # by name; on a CPU, the first that can do what is asked translates
     kind.name: kind
     for kind in (
         EngineKind(
@@ -114,6 +114,7 @@ def choose_engine(
       UserError: a number is out of its range, or the engine cannot do what the options ask for.
     """
     options.check()
+    settings.check()
     return kind_of_engine(options, weights, wanted).new(weights, options, settings)
 
 
@@ -133,7 +134,8 @@ def kind_of_engine(options: SearchOptions, weights: Weights, wanted: str = AUTO)
             return kind
         if obstacle == MISSING and wanted == AUTO:
             log_once(f"{kind.title}: {MISSING}; TensorFlow translates instead, which starts later.")
-    flags = "" if wanted == STORY else f"; leave out --engine {wanted} and --quantization"
+    flags = "" if wanted == STORY else f"; leave out --engine {wanted}"
+    flags += " and --quantization" if kinds[-1].quantizations else ""
     raise UserError(f"{kinds[-1].title}: {obstacle}{flags}")
 
 
