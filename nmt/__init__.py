@@ -1,14 +1,15 @@
-"""The packages behind the three modules. Each may import only those before it:
+"""The packages behind the three modules. Each may import only those before it, and nothing of the
+core, which ends with runs, imports an application (documents, imports, serving):
 
 text      lines: spelling, sentences, protected spans, glossary, tokenizer
 corpus    data sets: files, formats, checks, the pair store, batches
-documents HTML, subtitles, tables and other files, whose text alone is translated
 network   faster forms of the layers, the loss and the forward pass
 decoding  search, translator
 exports   models for other programs
 training  the fast step, epochs, optimizer, devices, workers, checkpoints, averaging
 results   scores, evaluation, pictures, explorer
 runs      run folder, parameters, listing, loading, parent; the session of a training
+documents HTML, subtitles, tables and other files, whose text alone is translated
 imports   models that others have trained
 serving   the server: APIs, queue, streaming, its page
 cli       command line, commands, start-up, exit codes
