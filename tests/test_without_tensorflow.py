@@ -57,7 +57,7 @@ SERVE = """
         assert client.get("/runs").json()[0]["parameters"] > 0
         for path, asked in (("/n-best", {**text, "sample": True}), ("/attention", text)):
             answer = client.post(path, json=asked)
-            assert (answer.status_code, "--engine ctranslate2" in answer.text) == (400, True)
+            assert (answer.status_code, "without --engine" in answer.text) == (400, True)
         assert not client.get("/runs").json()[0]["explorer"]
         assert client.get("/health").json()["warm"]
     """
