@@ -92,6 +92,13 @@ def train(
     for name, files in (("train", train), ("valid", valid), ("test", test)):
         if isinstance(files, str | Path):
             raise UserError(f"{name} is one path; give a list of paths")
+    for name, value in (("run", run), ("parent", "none" if parent is None else parent)):
+        if not isinstance(value, str | Path) or not str(value):
+            raise UserError(f"{name} is {value!r}; name a folder")
+    if languages is not None and not isinstance(languages, str):
+        raise UserError(f"languages is {languages!r}; write them as in 'pt-en'")
+    if on_epoch is not None and not callable(on_epoch):
+        raise UserError(f"on_epoch is {on_epoch!r}; give a function of the row of an epoch")
     request = TrainingRequest(
         run=str(run),
         dataset=None if dataset is None else str(dataset),

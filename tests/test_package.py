@@ -170,6 +170,11 @@ def test_mistakes_of_an_application_are_user_errors(tmp_path):
     for call, said in (
         (lambda: nmt.train(run, dataset="bundled", epochs=0), "epochs: 0 is less than 1"),
         (lambda: nmt.train(run, train=[text, "--epochs=1"]), "--epochs=1: No such file"),
+        (lambda: nmt.train(None, dataset="bundled"), "run is None; name a folder"),
+        (lambda: nmt.train(run, parent="", dataset="bundled"), "parent is ''; name a folder"),
+        (lambda: nmt.train(run, languages=["pt"]), "languages is ['pt']; write them"),
+        (lambda: nmt.train(run, on_epoch=5), "on_epoch is 5; give a function"),
+        (lambda: nmt.load_translator(repetition=2.0), "repetition is 2.0; give a Repetition"),
         (lambda: nmt.train(run, train="a.tsv"), "train is one path; give a list of paths"),
         (lambda: nmt.train(run, preset="huge"), "preset 'huge' is not one of tutorial, "),
         (lambda: nmt.evaluate(run), "no trained run"),

@@ -28,7 +28,7 @@ from nmt.corpus import batches as batching
 from nmt.corpus import corpora
 from nmt.options import Options
 from nmt.runs.folder import Run
-from nmt.training import checkpoints, step
+from nmt.training import checkpoints, loop, step
 from nmt.training.loop import Epochs
 from transformer_model import END, PAD, START
 
@@ -207,6 +207,24 @@ def test_a_compiled_step_is_traced_once_static_and_stays_on_its_device(tokenizer
     types = {operation.type for operation in graph.get_operations()}
     assert not {"PyFunc", "EagerPyFunc"} & types
     assert not {"MatMul", "ResourceApplyAdam"} & types  # all within the compiled functions
+
+
+def test_a_loop_that_leaves_batches_out_is_no_epoch(tokenizer, tmp_path):
+    tokenizer = run_demo.Tokenizer(tokenizer.model)  # the seeds of other tests end older ones
+    pairs = as_dataset(sentences(60))
+    batches = batching.Batches(pairs, tokenizer, 8, 40)
+    training = tiny_training(epochs=1, vocab_size=tokenizer.vocab_size)
+    keeper = checkpoints.Keeper(training.checkpoint, Run(tmp_path), 1, 60)
+    text = loop.Text(corpora.Corpus("numbers", pairs, pairs, pairs), tokenizer, batches)
+    training.epochs.begin(keeper, text)
+
+    def leave_out():
+        for epoch in training.epochs:
+            next(epoch.batches)
+
+    with pytest.raises(UserError, match="epoch 1: the loop over its batches ended before"):
+        leave_out()
+    assert not checkpoints.paths(tmp_path / "checkpoints")
 
 
 def split_arrays(path):

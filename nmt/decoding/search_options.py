@@ -148,7 +148,7 @@ class SearchOptions(NamedTuple):
             for row in rows if record is not None else ():
                 value = getattr(record, row.name)
                 named = row._replace(name=row.flag.alias or row.name)
-                if value != row.default and (wrong := error_in_row(named, value)):
+                if value is not row.default and (wrong := error_in_row(named, value)):
                     raise UserError(wrong)
         self._check_reports()
         self._check_number_of_translations()
@@ -162,7 +162,7 @@ class SearchOptions(NamedTuple):
         if self.confidence and (self.sampling or self.repetition):
             raise UserError(
                 "confidence is of what a search finds by probability alone: leave out --sample, "
-                "--repetition-penalty and --no-repeat-ngram, or --confidence"
+                "--repetition-penalty and --no-repeat-ngram, or --confidence (--review)"
             )
         if self.mbr and self.n_best == 1:
             raise UserError("mbr chooses one of several: it needs n_best (--n-best) of 2 or more")

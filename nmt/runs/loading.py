@@ -16,7 +16,7 @@ from nmt.decoding.engines.choice import AUTO, ENGINES, KINDS, QUANTIZATIONS, TEN
 from nmt.decoding.engines.engine import Converted
 from nmt.decoding.model import Model
 from nmt.decoding.networks import Networks
-from nmt.decoding.search_options import Protecting, SearchOptions
+from nmt.decoding.search_options import Protecting, Repetition, Sampling, SearchOptions
 from nmt.decoding.translator import Translator
 from nmt.keywords import check_keywords
 from nmt.machine import may_have_gpu
@@ -249,12 +249,16 @@ def load_translator(
     if isinstance(patterns, str):
         raise UserError("patterns is one string; give a list of strings")
     search = {name: value for name, value in search.items() if value is not None}
-    if search.get("sampling"):
+    for name, kind in (("sampling", Sampling), ("repetition", Repetition)):
+        if not isinstance(search.get(name, kind()), kind):
+            raise UserError(f"{name} is {search[name]!r}; give a {kind.__name__}")
+    if search.get("sampling") or search.get("plain"):
         search.setdefault("beam", 1)
     changed = {name: search[name] for name in ("beam", "length_penalty") if name in search}
     plain, choice = search.get("plain", False), EngineChoice(engine, quantization)
     _, tokenizer, model = load_ensemble(paths, checkpoint, plain=plain, engine=choice, **changed)
     options = model.search_options._replace(**search)
+    options.check()
     terms = read_glossary(glossary) if glossary else None
     return model.text_translator(
         tokenizer, options, Protecting(protect, tuple(patterns), terms), split, rows, workers

@@ -43,6 +43,8 @@ class TrainingRequest:
         for name, value in self.parameters.items():
             if wrong := error_in_row(rows[name], value):
                 raise UserError(wrong)
+        typed = {name: rows[name].type(value) for name, value in self.parameters.items()}
+        object.__setattr__(self, "parameters", typed)  # params.json holds no numbers of NumPy
         if self.preset not in (None, *params.PRESETS):
             raise UserError(f"preset {self.preset!r} is not one of {', '.join(params.PRESETS)}")
 

@@ -267,8 +267,6 @@ def prepare(request: TrainingRequest) -> Iterator[Session]:
         text = train_corpus.read_text(run, workers, corpus, options, start.parent)
         entries, target_entries = text.tokenizer.vocab_size, text.tokenizer.target.vocab_size
         check_size(options, entries, target_vocab_size=target_entries)
-        if request.plain:
-            check_story(options, start.devices.strategy)
         hashes = text.survey.hashes | {"tokenizer": text.tokenizer.sha256}
 
         # What identifies the run: a resumed one must be the same.
@@ -320,6 +318,8 @@ def _choose(request: TrainingRequest, workers: cluster.Cluster) -> _Start:
     xla = train_options.uses_xla(options, run.resumable, request.plain)
     saved_parts = run.resumable.parts if run.resumable else None
     on = devices.configure(xla, workers, saved_parts, mirrored=not request.plain)
+    if request.plain:
+        check_story(options, on.strategy)
     return _Start(run, choice, options, parent, xla, on)
 
 

@@ -136,7 +136,9 @@ class ServedModel:
     def translator(self, query: Query) -> Translator:
         """Returns the Translator of a query. There are few engines, each made once."""
         translator = self._shared_translator(query)
-        confidence = query.confidence and self.model.estimator is not None
+        # It is of what a search finds by probability alone.
+        knows_confidence = self.model.estimator and not self.model.search_options.repetition
+        confidence = query.confidence and bool(knows_confidence)
         if query.details or query.links or confidence:
             translator = translator.with_reports(
                 alignments=query.details or query.links,

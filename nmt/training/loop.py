@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import inspect
 import math
 import time
 from collections.abc import Callable, Generator, Iterator
@@ -389,6 +390,11 @@ class Epochs:
             )
             with contextlib.closing(batches):
                 yield Epoch(number, batches)
+                if inspect.getgeneratorstate(batches) != inspect.GEN_CLOSED:
+                    raise UserError(
+                        f"epoch {number}: the loop over its batches ended before the last one; "
+                        "train on all of them"
+                    )
             self.position.assign(0)
             self.epoch.assign(number)
             keeper.save(keeper.run.checkpoints, number)  # an error in validation loses nothing

@@ -172,5 +172,6 @@ def check_story(options: Options, strategy: tf.distribute.Strategy) -> None:
     }
     if named := [name for name, asked in beyond.items() if asked]:
         raise UserError(
-            f"--plain: the tutorial has no {named[0]}; change that, or leave --plain out"
+            f"--plain: the tutorial has no {named[0]}; leave --plain out, or change that in a new "
+            "run"
         )

@@ -7,6 +7,7 @@ import re
 import shlex
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from helpers import (
     TINY,
@@ -27,6 +28,7 @@ from nmt.runs import listing, train_corpus, train_messages, train_options
 from nmt.runs.claim import differences
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
+from nmt.runs.request import TrainingRequest
 from nmt.training.plan import Plan, Progress
 
 
@@ -296,3 +298,8 @@ def test_a_path_that_is_not_utf_8_is_refused_before_training(where, tmp_path, ca
     line = refused(capsys, *command, *TINY)
     assert line.endswith("the path is not UTF-8; rename it")
     assert not (tmp_path / "run").exists()
+
+
+def test_numbers_of_numpy_are_asked_for_as_those_of_python():
+    request = TrainingRequest(parameters=dict(num_layers=np.int64(1), dropout_rate=np.float32(0)))
+    assert {type(value) for value in request.parameters.values()} == {int, float}

@@ -123,8 +123,8 @@ def kind_of_engine(options: SearchOptions, weights: Weights, wanted: str = AUTO)
     if options.plain:
         if wanted not in (AUTO, TENSORFLOW):
             raise UserError(
-                f"--plain translates by the code of transformer_model.py: leave --engine {wanted} "
-                "out"
+                "--plain translates by the code of transformer_model.py: leave --engine and "
+                "--quantization out"
             )
         wanted = STORY
     kinds = [kind for kind in KINDS.values() if wanted in (AUTO, kind.name)]
@@ -134,9 +134,9 @@ def kind_of_engine(options: SearchOptions, weights: Weights, wanted: str = AUTO)
             return kind
         if obstacle == MISSING and wanted == AUTO:
             log_once(f"{kind.title}: {MISSING}; TensorFlow translates instead, which starts later.")
-    flags = "" if wanted == STORY else f"; leave out --engine {wanted}"
-    flags += " and --quantization" if kinds[-1].quantizations else ""
-    raise UserError(f"{kinds[-1].title}: {obstacle}{flags}")
+    asked_by = "--engine, --quantization" if kinds[-1].quantizations else "--engine"
+    advice = "" if wanted == STORY else f"; leave out what asks for it ({asked_by})"
+    raise UserError(f"{kinds[-1].title}: {obstacle}{advice}")
 
 
 def is_installed() -> bool:
