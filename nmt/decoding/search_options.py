@@ -141,8 +141,10 @@ class SearchOptions(NamedTuple):
     def check(self) -> None:
         """Raises a UserError if a value is out of its range, or two contradict each other."""
         of_run = [row for row in params.table() if row.name in ("beam", "length_penalty")]
+        # A subclass holds variables of TensorFlow: the server checks what it assigns to them.
+        sampling = self.sampling if type(self.sampling) is Sampling else None
         for record, rows in (
-            (self, of_run), (self, declared(SearchOptions)), (self.sampling, declared(Sampling)),
+            (self, of_run), (self, declared(SearchOptions)), (sampling, declared(Sampling)),
             (self.repetition, declared(Repetition)),
         ):  # fmt: skip
             for row in rows if record is not None else ():
