@@ -39,7 +39,7 @@ class Param(NamedTuple):
     flag: Flag
 
 
-TUTORIAL = Section("The tutorial's")
+TUTORIAL = Section("The tutorial's settings")
 
 DATA_PATH: Annotated[
     str,

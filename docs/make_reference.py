@@ -167,7 +167,7 @@ def search_lines():
     """Returns the lines of a table of what `load_translator` takes of a search, by its name."""
     by_name = {row.name: row for row in declared(SearchOptions)}
     by_name |= {row.name: row for row in params.table() if row.name in SearchOptions._fields}
-    others = {
+    meanings = {  # of fields that have no flag of their own
         "plain": "greedy search by `transformer_model.greedy_translate`",
         "sampling": "a Sampling, how samples are drawn: "
         + ", ".join(f"`{name}`" for name in Sampling._fields),
@@ -177,7 +177,7 @@ def search_lines():
     lines = ["", "Fields of SearchOptions, of `nmt.decoding.search_options`:", ""]
     lines += ["| name | default | meaning |", "|---|---|---|"]
     for name, default in SearchOptions._field_defaults.items():
-        meaning = others.get(name) or by_name[name].flag.help
+        meaning = meanings.get(name) or by_name[name].flag.help
         shown = "the run's" if name in ("beam", "length_penalty") else default
         lines.append(f"| `{name}` | {shown} | {meaning} |")
     return lines

@@ -92,7 +92,8 @@ def train(
     for name, files in (("train", train), ("valid", valid), ("test", test)):
         if isinstance(files, str | Path):
             raise UserError(f"{name} is one path; give a list of paths")
-    for name, value in (("run", run), ("parent", "none" if parent is None else parent)):
+    folders = {"run": run} if parent is None else {"run": run, "parent": parent}
+    for name, value in folders.items():
         if not isinstance(value, str | Path) or not str(value):
             raise UserError(f"{name} is {value!r}; name a folder")
     if languages is not None and not isinstance(languages, str):

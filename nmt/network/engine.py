@@ -60,10 +60,14 @@ class ParallelForward:
         label_smoothing: float = 0.0,
     ) -> TokenSums:  # fmt: skip
         """Ids (B, S), (B, T) and those to predict (B, T) -> TokenSums."""
-        batch_parts = zip(*(split_rows(ids, self.parts) for ids in (*inputs, real)), strict=True)
+        inp, tar, real_parts = (split_rows(ids, self.parts) for ids in (*inputs, real))
+        # All parts first: TensorFlow starts what is ready in the order in which it was written.
+        outputs = [
+            decoder_output(self.transformer, *part, training)  # (B / parts, T, D)
+            for part in zip(inp, tar, strict=True)
+        ]
         part_sums = []
-        for inp, tar, real_part in batch_parts:
-            output = decoder_output(self.transformer, inp, tar, training)  # (B / parts, T, D)
+        for real_part, output in zip(real_parts, outputs, strict=True):
             if not self.static_shapes:
                 is_real = tf.not_equal(real_part, PAD)  # (B / parts, T)
                 output = tf.boolean_mask(output, is_real)[tf.newaxis]  # (1, real tokens, D)

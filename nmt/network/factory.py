@@ -20,11 +20,9 @@ class PlainForward:
     transformer: Transformer
 
     def token_sums(
-        self, inputs: tuple[tf.Tensor, tf.Tensor], real: tf.Tensor, *, training: bool = False,
-        label_smoothing: float = 0.0,
-    ) -> TokenSums:  # fmt: skip
-        """Ids (B, S), (B, T) and those to predict (B, T) -> TokenSums; without label smoothing."""
-        assert not label_smoothing, "the tutorial has none"
+        self, inputs: tuple[tf.Tensor, tf.Tensor], real: tf.Tensor, *, training: bool = False
+    ) -> TokenSums:
+        """Ids (B, S), (B, T) and those to predict (B, T) -> TokenSums."""
         predictions, _ = self.transformer(inputs, training=training)  # (B, T, V)
         tokens = tf.reduce_sum(tf.cast(real != PAD, tf.float32))
         loss = transformer_model.loss_function(real, predictions)

@@ -110,7 +110,7 @@ class StoryMeter:
 
     def __init__(self, step: Any):
         self.step, self.ends_step = step, True
-        self._tokens: list[int] = []  # real ones to predict, of the newest batches
+        self._tokens: list[tf.Tensor] = []  # real ones to predict, of each of the newest batches
         step.transformer.build(((None, None), (None, None)))
         step.optimizer.build(step.transformer.trainable_variables)
 
@@ -119,7 +119,7 @@ class StoryMeter:
 
     def note(self, tar: tf.Tensor) -> None:
         """Counts the real tokens of a batch that the step has learned from, (B, T)."""
-        self._tokens.append(int(tf.math.count_nonzero(tar[:, 1:] != PAD)))
+        self._tokens.append(tf.math.count_nonzero(tar[:, 1:] != PAD))
 
     def take_sums(self) -> np.ndarray:
         """Returns the TokenSums of each batch since the last call, as if all had the same means."""
