@@ -48,8 +48,8 @@ def run(args: Namespace) -> None:
     are_chosen = bool(lines)
     lines = lines or [source for source, *_ in read_translations(run, SAMPLES)]
     examples = page.examples(translator, lines, are_chosen)
-    language = translator.context.language
-    html = page.assemble(run.path.name, model.transformer, tokenizer, examples, language).encode()
+    languages = model.languages or ("en",)
+    html = page.assemble(run.path.name, model.transformer, tokenizer, examples, languages).encode()
     path = Path(args.to) if args.to else run.path / "explorer.html"
     if args.to:
         with output.new(path) as unfinished:

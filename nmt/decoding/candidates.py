@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Sequence
 
+from nmt.decoding import letter_case
 from nmt.decoding.context import Context
 from nmt.decoding.engines.engine import Hypothesis, OnToken, Request
 from nmt.decoding.n_best import merge_equal_texts, restored_text
@@ -73,6 +74,7 @@ def _report_text(context: Context, sentence: Sentence, on_text: OnText) -> OnTok
     def report(ids: list[int]) -> bool:
         (text,) = context.tokenizer.target.decode([ids])
         text = text.rstrip("\ufffd")  # the first bytes of a character
+        text = letter_case.as_written(context, sentence, text)
         return on_text(restored_text(text, sentence.protected))
 
     return report

@@ -28,14 +28,15 @@ TextPair = tuple[str, str]  # source, target
 
 
 class _Chunk(NamedTuple):
-    texts: list[TextPair]
+    texts: list[TextPair]  # as they were given
+    spelled: list[TextPair]  # as the network reads them
     ids: list[IdPair]  # cut after MAX_SOURCE_TOKENS
 
 
 class _Attended(NamedTuple):
     """The attention between the tokens of a pair, without START and END."""
 
-    texts: TextPair
+    texts: TextPair  # as they were given
     weights: np.ndarray  # (T, S); row t predicted token t
     source: list[str]  # S surfaces; see Tokenizer.surfaces
     target: list[str]
@@ -66,14 +67,14 @@ def align(context: Context, pairs: Iterable[TextPair], cut: bool = False) -> Ite
     Raises:
       UserError: a side of a pair is too long.
     """
-    for pair in _attend(context, pairs, cut):
+    for pair in _attend(context, pairs, cut, in_learned_words=True):
         links = alignment.links(pair.weights, pair.source, pair.target)
         yield alignment.as_given(links, *pair.texts)
 
 
 def links_of_normal_forms(context: Context, pairs: Iterable[TextPair]) -> Iterator[Links]:
     """Yields what `align` does, cut, but of the words of normal forms; see text/spelling.py."""
-    for pair in _attend(context, pairs, cut=True):
+    for pair in _attend(context, pairs, cut=True, in_learned_words=True):
         yield alignment.links(pair.weights, pair.source, pair.target)
 
 
@@ -117,9 +118,11 @@ def _spans(
     return list(zip([0, *ends[:-1]], ends, strict=True))
 
 
-def _attend(context: Context, pairs: Iterable[TextPair], cut: bool) -> Iterator[_Attended]:
-    """Yields the attention of each pair; for the arguments, see `align`."""
-    for chunk in _encode(context, pairs, cut):
+def _attend(
+    context: Context, pairs: Iterable[TextPair], cut: bool, in_learned_words: bool = False
+) -> Iterator[_Attended]:
+    """Yields the attention of each pair; for the arguments, see `align` and `_encode`."""
+    for chunk in _encode(context, pairs, cut, in_learned_words):
         start = 0
         while start < len(chunk.ids):  # as many at a time as memory holds
             end, weights = start, 0
@@ -128,17 +131,19 @@ def _attend(context: Context, pairs: Iterable[TextPair], cut: bool) -> Iterator[
                 end += 1
             ids = chunk.ids[start:end]
             attentions = context.engine.attend(ids)
-            for texts, pair, attention in zip(chunk.texts[start:end], ids, attentions, strict=True):
-                yield _without_ends(context.tokenizer, texts, pair, attention.cross)
+            given, spelled = chunk.texts[start:end], chunk.spelled[start:end]
+            for number, attention in enumerate(attentions):
+                texts = given[number], spelled[number]
+                yield _without_ends(context.tokenizer, *texts, ids[number], attention.cross)
             start = end
 
 
 def _without_ends(
-    tokenizer: Tokenizer, texts: TextPair, ids: IdPair, cross: np.ndarray
+    tokenizer: Tokenizer, texts: TextPair, spelled: TextPair, ids: IdPair, cross: np.ndarray
 ) -> _Attended:
     """Returns the attention of a pair, (T, S) with START and END, without them."""
     sides = tokenizer, tokenizer.target
-    source, target = map(_surfaces, sides, texts, ids)
+    source, target = map(_surfaces, sides, spelled, ids)
     first = len(tokenizer.before)
     weights = cross[: len(target), first : first + len(source)]
     text_ids = IdPair(tokenizer.text_ids(ids.source), tokenizer.target.text_ids(ids.target))
@@ -147,18 +152,31 @@ def _without_ends(
 
 def _surfaces(tokenizer: Tokenizer, text: str, ids: list[int]) -> list[str]:
     """Returns the surfaces of the ids of a text, without those around it."""
-    surfaces = tokenizer.surfaces(spelling.trimmed(text), MAX_SOURCE_TOKENS)
+    surfaces = tokenizer.surfaces(text, MAX_SOURCE_TOKENS)
     return surfaces[: len(ids) - tokenizer.empty_length]
 
 
-def _encode(context: Context, pairs: Iterable[TextPair], cut: bool) -> Iterator[_Chunk]:
-    """Yields pairs in chunks, with their ids; for arguments and errors, see `align`."""
+def _encode(
+    context: Context, pairs: Iterable[TextPair], cut: bool, in_learned_words: bool = False
+) -> Iterator[_Chunk]:
+    """Yields pairs in chunks, with their ids; for arguments and errors, see `align`.
+
+    Args:
+      in_learned_words: the words in the forms that the network knows; see text/learned_words.py.
+    """
+    words = context.words, context.target_words
     first_number = 1
     for chunk in chunks(pairs, CHUNK_LINES):
         sides = context.tokenizer, context.tokenizer.target
+        spelled_sides = [[*map(spelling.trimmed, side)] for side in zip(*chunk, strict=True)]
+        if in_learned_words:
+            spelled_sides = [
+                [learned.read(text).text for text in side]
+                for learned, side in zip(words, spelled_sides, strict=True)
+            ]
         sources, targets = (
-            tokenizer.encode([*map(spelling.trimmed, side)], MAX_SOURCE_TOKENS)
-            for tokenizer, side in zip(sides, zip(*chunk, strict=True), strict=True)
+            tokenizer.encode(side, MAX_SOURCE_TOKENS)
+            for tokenizer, side in zip(sides, spelled_sides, strict=True)
         )
         ids = []
         for number, (source, target) in enumerate(zip(sources, targets, strict=True), first_number):
@@ -168,5 +186,5 @@ def _encode(context: Context, pairs: Iterable[TextPair], cut: bool) -> Iterator[
                     "that is the limit"
                 )
             ids.append(IdPair(source[:MAX_SOURCE_TOKENS], target[:MAX_SOURCE_TOKENS]))
-        yield _Chunk(chunk, ids)
+        yield _Chunk(chunk, [*zip(*spelled_sides, strict=True)], ids)
         first_number += len(chunk)

@@ -121,6 +121,7 @@ class Model:
             protecting = protecting._replace(glossary=glossary)
         source = languages[0] if languages else "en"
         symbols = tuple(self.options.symbols.split())
-        text = TextOptions(source if split else None, symbols, self.options.max_length)
+        language = source if split else None
+        text = TextOptions(language, symbols, self.options.max_length, tuple(languages))
         options = options or self.search_options
         return self.translator(tokenizer, options, protecting, text, rows, workers)

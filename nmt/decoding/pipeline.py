@@ -6,8 +6,10 @@
     place                     placement.py        terms that are missing
     estimate                  confidence.py       how sure it is, if that is asked for
     score tokens              tokens.py           if they are asked for
+    emphasize                 letter_case.py      words that are in capitals among others
     put in                    hidden_spans.py     what the network has not read
-    restore                   n_best.py           what marks stand for
+    restore                   letter_case.py      the case of the source
+                              n_best.py           what marks stand for
     align                     alignment.py        if word links are asked for
     join                      here                translations of lines from those of sentences
 
@@ -25,6 +27,7 @@ from nmt.decoding import (
     consensus,
     given_pairs,
     hidden_spans,
+    letter_case,
     n_best,
     number_repair,
     placement,
@@ -56,7 +59,9 @@ def translate(
         confidence.estimate(context.estimator, chunk)
     if context.options.scores_tokens:
         tokens.score_tokens(context, chunk)
+    letter_case.emphasize(context, chunk)
     hidden_spans.put_in_spans(context, chunk)
+    letter_case.restore(context, chunk)
     n_best.restore_sentences(context, chunk)
     if context.options.alignments:
         align(context, chunk)

@@ -17,7 +17,8 @@ from nmt.decoding import given_pairs
 from nmt.decoding.context import Context
 from nmt.decoding.sentence import Candidate, Sentence, SpanLink
 from nmt.text import scripts
-from nmt.text.glossary import capitalize, take_out_terms
+from nmt.text.case import capitalize
+from nmt.text.glossary import take_out_terms
 from nmt.text.scripts import SENTENCE_ENDS, UNSPACED
 
 MAX_PHRASES = 16  # of a sentence, for which a place is sought

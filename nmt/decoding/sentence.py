@@ -6,6 +6,7 @@ import dataclasses
 from dataclasses import field
 from typing import NamedTuple
 
+from nmt.text.learned_words import AS_FOUND, Emphasized
 from nmt.text.protected import Protected, Span
 
 Links = list[tuple[int, int]]  # (source word, target word), numbered from 0; see alignment.py
@@ -82,10 +83,14 @@ class Sentence:
     space: str  # the white space after it in the line
     # The text with marks, and what they stand for; see text/protected.py.
     protected: Protected | None = None
-    # The normal form of that without marks, and what they were. Of a text that is nothing but
-    # marks, the translation, which no search is needed for.
+    # The normal form of that without marks, its words in the forms that the network knows, and what
+    # the marks were. Of a text that is nothing but marks, the translation, which no search is
+    # needed for.
     hidden: HiddenText = NOTHING_HIDDEN
     verbatim: str = ""
+    # What the case of the translation is to be; see text/learned_words.py.
+    case: str = AS_FOUND
+    emphasized: Emphasized = ()
     # Numbers that the network reads, and terms of the glossary.
     numbers: list[Span] = field(default_factory=list)
     terms: list[Span] = field(default_factory=list)

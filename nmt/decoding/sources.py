@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nmt import UserError
-from nmt.decoding import hidden_spans
+from nmt.decoding import hidden_spans, letter_case
 from nmt.decoding.context import Context
 from nmt.decoding.sentence import NOTHING_HIDDEN, HiddenText, Sentence
 from nmt.text import sentences, spelling
@@ -58,6 +58,7 @@ def protect(context: Context, sentence: Sentence, lost_numbers: Sequence[str] = 
         sentence.hidden = NOTHING_HIDDEN
         sentence.verbatim = without_tags(context, text)
     sentence.terms = context.protector.terms(sentence.source_text)
+    letter_case.read(context, sentence)
 
 
 def without_tags(context: Context, text: str) -> str:

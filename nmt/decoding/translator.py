@@ -29,6 +29,7 @@ from nmt.text import sentences
 from nmt.text.differences import Difference, DifferenceCount, difference
 from nmt.text.encoding import check_characters
 from nmt.text.glossary import Glossary
+from nmt.text.learned_words import LearnedWords
 from nmt.text.protected import Protector
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
 
@@ -45,6 +46,7 @@ class TextOptions(NamedTuple):
     language: str | None = None  # of the source, to split lines into sentences; None: left whole
     symbols: tuple[str, ...] = ()  # words: tags that begin a line belong to each of its sentences
     trained_length: int | None = None  # tokens; longer sentences cause a warning, unless None
+    languages: tuple[str, ...] = ()  # codes of source and target, for the case of their letters
 
 
 WHOLE_LINES = TextOptions()
@@ -83,10 +85,13 @@ class Translator:
         if engine.options.confidence and estimator is None:
             raise UserError(NOT_CALIBRATED)
         protector = Protector(patterns, glossary, tokenizer.words)
-        tags = sentences.tags(text.symbols)
+        source, target = (*text.languages, "", "")[:2]
+        words = LearnedWords(tokenizer, source)
         self.context = Context(
-            engine, tokenizer, protector, protect, text.language, tags, engine.options, estimator
-        )
+            engine, tokenizer, protector, protect,
+            words, LearnedWords(tokenizer.target, target), target,
+            text.language, sentences.tags(text.symbols), engine.options, estimator,
+        )  # fmt: skip
         self.trained_length = text.trained_length
 
     @property

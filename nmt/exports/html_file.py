@@ -63,6 +63,7 @@ def page(export: Export) -> str:
         source=source,
         targets=targets(card.languages, export.tokenizer.words),
         sentences=sentence_rules(export.tokenizer, source or "en"),  # as the program does
+        words=browser_model.word_rules(card.languages),
         max_tokens=MAX_SOURCE_TOKENS,
         checks=[browser_model.in_javascript(pattern) for pattern in CHECKS],
     )

@@ -5,20 +5,19 @@ that of the term, decoding/placement.py puts it in. Nothing is inflected.
 """
 
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from nmt import UserError
 from nmt.text import encoding, spelling
+from nmt.text.case import capital_forms, capitalize, capitals, fold
 from nmt.text.languages import primary
 from nmt.text.protected import Span
 from nmt.text.scripts import UNSPACED
 
 COMMENT = "#"
-DOTTED_I = {"tr", "az", "crh", "gag", "tt"}  # languages with two letters: i is İ, and ı is I
 CAPITAL_NOUNS = {"de", "lb"}  # languages that write every noun with a capital
-ACCENTS_OF_GREEK = "\u0300\u0301\u0313\u0314\u0342"  # which capitals do not have
 
 
 class _Match(NamedTuple):
@@ -58,7 +57,7 @@ class Glossary:
             folded = fold(term, self._source)
             if term in (folded, term.lower()):  # one with a capital is found as it is
                 self._by_form.setdefault(folded, term)
-                for form in _capital_forms(term, self._source):
+                for form in capital_forms(term, self._source):
                     self._by_form.setdefault(form, term)
         forms = {*terms, *self._by_form}
         self._lengths = sorted({len(form) for form in forms}, reverse=True)
@@ -114,55 +113,6 @@ class Glossary:
         if written[0].isupper() and not begins_text and self._copies_capitals:
             return capitalize(translation, self._target)
         return translation
-
-
-# ---- The case of letters ----
-
-
-def _has_dotted_i(language: str) -> bool:
-    """Returns whether a language, by its code, has a capital İ."""
-    return primary(language) in DOTTED_I
-
-
-def capitals(text: str, language: str = "") -> str:
-    """Returns a text in the capitals of a language, by its code; Greek ones have no accents."""
-    text = text.replace("i", "İ") if _has_dotted_i(language) else text
-    letters = unicodedata.normalize("NFD", text.upper())
-    is_greek = False
-    bare = []
-    for letter in letters:
-        if not unicodedata.combining(letter):
-            is_greek = "\u0370" <= letter <= "\u03ff" or "\u1f00" <= letter <= "\u1fff"
-        if not (is_greek and letter in ACCENTS_OF_GREEK):
-            bare.append(letter)
-    return unicodedata.normalize("NFC", "".join(bare))
-
-
-def capitalize(text: str, language: str = "") -> str:
-    """Returns a text whose first letter is a capital, and all else as it was."""
-    first = "İ" if text[:1] == "i" and _has_dotted_i(language) else text[:1].upper()
-    return first + text[1:]
-
-
-def fold(text: str, language: str = "") -> str:
-    """Returns a text in small letters, character by character: its length stays."""
-    if _has_dotted_i(language):
-        text = text.replace("I", "ı")
-    text = text.replace("İ", "i")  # its small form is two characters
-    small = text.lower()
-    if len(small) != len(text):
-        small = "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
-    return small.replace("ς", "σ")
-
-
-def _capital_forms(term: str, language: str) -> Iterator[str]:
-    """Yields how a term in small letters may be written in capitals, in a language or in any."""
-    yield capitals(term, language)
-    if not _has_dotted_i(language):
-        yield capitals(term, "tr")
-        yield capitalize(term)  # "Isparta", whose small letter is ı
-        yield term.upper()  # Greek with accents
-        yield term.replace("ß", "ẞ").upper()
 
 
 # ---- Files and translations ----

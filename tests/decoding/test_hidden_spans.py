@@ -128,7 +128,7 @@ def speller(network, tokenizer):
 
 @pytest.mark.parametrize("way", ["greedy", "beam", "sampling", "prefix"])
 def test_any_run_keeps_what_must_not_change(network, tokenizer, way):
-    options = dict(beam=dict(beam=3, n_best=3), sampling=dict(sampling=Sampling(), n_best=2))
+    options = dict(beam=dict(beam=3, n_best=3), sampling=dict(sampling=Sampling(seed=1), n_best=2))
     translate = make_translator(network, tokenizer, language="pt", **options.get(way, {}))
     prefixes = ["um {name}" if way == "prefix" else "", *[""] * 5]
     results = translate.hypotheses(LINES, prefixes=prefixes)

@@ -6,6 +6,7 @@ import time
 
 import pytest
 from helpers import (
+    ROOT,
     BrowserPage,
     as_dataset,
     call,
@@ -22,6 +23,8 @@ from nmt.exports import html_file
 from nmt.exports.browser import browser_model
 from nmt.exports.exported_model import Export, ModelCard
 from nmt.runs import loading
+from nmt.text import spelling
+from nmt.text.learned_words import LearnedWords, in_case
 from nmt.text.sentences import split
 
 MARKUP = "um </script><b>dois</b> &amp; <img src=x onerror=alert(1)>"
@@ -198,7 +201,7 @@ def browser(driver, run, tmp_path):
 
 LINES = [source for source, _ in sentences(20, seed=7)] + [
     "O Sr. três. Quatro cinco.", "  um dois.   três!  ", "", "1234", "um. dois? Três... Quatro.",
-    "😀 um", "um " * 60,
+    "😀 um", "um " * 60, "UM DOIS TRÊS.", "Um Dois Três Seis", "Quatro",
 ]  # fmt: skip
 
 
@@ -212,6 +215,31 @@ def test_the_page_translates_as_the_program(browser, run):
     assert len({*expected}) > 20
     assert browser.translate("", "um.") == ["", *translate(["um."])]
     assert browser.translate("") == [""]
+
+
+def test_words_have_the_forms_that_the_program_gives_them(browser):
+    trained = loading.load(ROOT / "data" / "trained")
+    tokenizer, rules = trained.tokenizer, browser_model.word_rules(["pt", "en"])
+    lines = (ROOT / "data" / "pt_en" / "test.tsv").read_text(encoding="utf-8").splitlines()[:60]
+    sources = [spelling.trimmed(line.split("\t")[0]) for line in lines]
+    texts = [form(text) for text in sources for form in (str, str.upper, str.lower, str.title)]
+    texts += ["Gato", "Livro", "O gato está MUITO cansado.", "estacao", "3 cães", "日本語 ABC", ""]
+    words = LearnedWords(tokenizer, "pt")
+    readings = [words.read(text) for text in texts]
+    expected = [
+        [reading.text, reading.case, in_case(text, reading.case, "en")]
+        for text, reading in zip(texts, readings, strict=True)
+    ]
+    script = """
+        const [vocabulary, rules, texts] = arguments;
+        const words = new LearnedWords(new Tokenizer(vocabulary), rules);
+        return texts.map((text) => {
+          const { text: read, wanted } = words.read(text);
+          return [read, wanted, words.write(text, wanted)];
+        });
+    """
+    assert browser.ask(script, browser_model.vocabulary(tokenizer), rules, texts) == expected
+    assert len({reading.case for reading in readings}) == 4
 
 
 TEXTS = [

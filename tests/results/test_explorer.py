@@ -210,10 +210,10 @@ class Page:
     def __init__(self, driver, folder):
         self.driver, self.folder = driver, folder
 
-    def open(self, transformer, tokenizer, *texts, name="my run", language=None):
+    def open(self, transformer, tokenizer, *texts, name="my run", languages=()):
         examples = [page.Example(text, "", []) for text in texts]
         path = self.folder / "page.html"
-        html = page.assemble(name, transformer, tokenizer, examples, language)
+        html = page.assemble(name, transformer, tokenizer, examples, languages)
         path.write_text(html, encoding="utf-8")
         self.driver.get(path.as_uri())
 
@@ -463,7 +463,7 @@ def test_an_error_of_a_started_page_leaves_its_description(browser, tokenizer):
 @pytest.mark.slow
 def test_a_text_of_several_sentences_is_named_in_both_languages(browser, tokenizer):
     text = "O Sr. Silva viu um carro. Onde fica?"
-    browser.open(random_network(tokenizer.vocab_size), tokenizer, text, language="pt")
+    browser.open(random_network(tokenizer.vocab_size), tokenizer, text, languages=("pt", "en"))
     assert "one sentence at a time" in browser.at("warning").text
     browser.click("language")
     assert "一次只翻译一个句子" in browser.at("warning").text

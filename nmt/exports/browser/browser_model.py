@@ -1,7 +1,7 @@
 """A model for a program in the browser: what network.js and its like compute with, as text.
 
-tokenizer.js, network.js and search.js compute; slices.js divides their work, so that
-a page never stands still; texts.js is what pages say, in English and Chinese.
+tokenizer.js, learned_words.js, network.js and search.js compute; slices.js divides their work, so
+that a page never stands still; texts.js is what pages say, in English and Chinese.
 """
 
 import base64
@@ -19,11 +19,13 @@ from nmt import UserError
 from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.network.variants import sizes_of, variant_of
 from nmt.text import spelling
+from nmt.text.languages import primary
+from nmt.text.scripts import UNSPACED
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import DecoderLayer, EncoderLayer, Transformer
 
 FOLDER = Path(__file__).parent
-ENGINE = ("tokenizer.js", "network.js", "search.js", "slices.js")
+ENGINE = ("tokenizer.js", "learned_words.js", "network.js", "search.js", "slices.js")
 Tensors = dict[str, np.ndarray]  # weights by name
 JAVASCRIPT_SYNTAX = r"^$\.*+?()[]{}|/"  # what a backslash may precede in a regular expression
 KINDS = {1: "unigram", 2: "bpe", 3: "word", 4: "char"}  # of SentencePiece models
@@ -107,6 +109,12 @@ def vocabulary(tokenizer: Tokenizer) -> dict[str, Any]:
         spaces=spelling.SPACE_CHARACTER.pattern,
         blank=spelling.BLANK_TEXT.pattern,
     )
+
+
+def word_rules(languages: Sequence[str]) -> dict[str, str]:
+    """Returns what learned_words.js needs to know of the languages: codes of source and target."""
+    source, target = (*map(primary, languages), "", "")[:2]
+    return dict(source=source, target=target, unspaced=in_javascript(UNSPACED)[0])
 
 
 def in_javascript(pattern: re.Pattern[str]) -> tuple[str, str]:

@@ -19,6 +19,7 @@ class Engine {
   async load({ data, weights }) {
     this.tokenizer = new Tokenizer(data.vocabulary);
     this.sentences = new Sentences(data.sentences);
+    this.words = new LearnedWords(this.tokenizer, data.words);
     this.maxTokens = data.max_tokens;
     const tensors = await inSlices(readTensors(data.tensors, weights));
     this.network = new Network(data.sizes, tensors);
@@ -57,13 +58,15 @@ class Engine {
 
   *sentence(tag, text) { // -> {text, isCut: whether the end of the source was left out}
     if (!/\p{L}/u.test(text)) return { text, isCut: false }; // digits and signs alone
-    const source = tag ? `${tag} ${text}` : text;
+    const { text: read, wanted } = this.words.read(this.tokenizer.trimmed(text));
+    const source = tag ? `${tag} ${read}` : read;
     if (!this.remembered.has(source)) {
       const result = yield* this.translate(source);
       if (this.remembered.size >= MAX_REMEMBERED) this.remembered.clear();
       this.remembered.set(source, result);
     }
-    return this.remembered.get(source);
+    const { text: written, isCut } = this.remembered.get(source);
+    return { text: this.words.write(written, wanted), isCut };
   }
 
   *translate(source) {

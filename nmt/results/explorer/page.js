@@ -5,6 +5,9 @@ const MEAN = "mean", MAX_TOKENS = 200;
 const tokenizer = new Tokenizer(data.vocabulary);
 const sentences = data.sentences && new Sentences(data.sentences); // as `translate` divides a text
 
+const learnedWords = new LearnedWords(tokenizer, data.words);
+let wanted = ""; // the case of the translation
+
 const view = { // what the reader has chosen
   source: "", forced: [], step: 0, what: asTrained(), held: null,
   block: { stack: 1, number: crossAttention(), layer: layersOf("cross"), position: 0 },
@@ -43,14 +46,15 @@ const isText = () => // whether the source has several sentences
   sentences && view.source.split("\n").flatMap((line) => sentences.split(line)).filter(({ text }) => text).length > 1;
 
 function readSource() { // -> ids
-  const ids = tokenizer.encode(view.source);
+  const reading = learnedWords.read(tokenizer.trimmed(view.source)), ids = tokenizer.encode(reading.text);
+  wanted = reading.wanted;
   const tooLong = ids.length > MAX_TOKENS;
   const notes = [isText() && say("several-sentences"), tooLong && say("too-long", { number: MAX_TOKENS })];
   at("warning").textContent = notes.filter(Boolean).join(" ");
   return tooLong ? ids.slice(0, MAX_TOKENS) : ids;
 }
 
-const textOf = (words) => tokenizer.decode(words);
+const textOf = (words) => learnedWords.write(tokenizer.decode(words), wanted);
 
 let job = 0; // number of the latest translation
 let isWorking = false; // whether it is unfinished

@@ -88,19 +88,20 @@ def assemble(
     transformer: Transformer,
     tokenizer: Tokenizer,
     examples: Sequence[Example],
-    language: str | None = None,
+    languages: Sequence[str] = (),
 ) -> str:
     """Returns the page as HTML.
 
-    By the rules of `language`, the source's, the page recognizes a text of several sentences; None:
-    of no text.
+    By the rules of `languages`, codes of source and target, the page recognizes a text of several
+    sentences; where they are unknown, of no text.
     """
     data = dict(
         run=run,
         parameters=transformer.count_params(),
         blocks=blocks_of_page(transformer),
         examples=[example._asdict() for example in examples],
-        sentences=html_file.sentence_rules(tokenizer, language) if language else None,
+        sentences=html_file.sentence_rules(tokenizer, languages[0]) if languages else None,
+        words=browser_model.word_rules(languages),
     )
     programs = {
         "STARTING": browser_model.scripts(FOLDER, [STARTING]),

@@ -1,0 +1,118 @@
+// Words in the forms that the run has learned, as nmt/text/learned_words.py reads and writes them:
+// the forms of a word that the vocabulary has the fewest tokens for. Words in capitals among others
+// are read so, too, but not written in capitals again: the page does not align words.
+
+const CAPITALS = "capitals", TITLE = "title", SENTENCE = "sentence", AS_FOUND = ""; // the case of a text
+const LONGEST_WORD = 40, LITTLE_WORD = 3; // letters
+const TITLE_WORDS = 3, CLEARLY_FEWER = 2, MANY_TOKENS = 10_000;
+
+class LearnedWords {
+  // rules: {source, target: codes of languages, unspaced: letters of scripts that have no spaces}
+  constructor(tokenizer, { source, target, unspaced }) {
+    Object.assign(this, { tokenizer, source: source || undefined, target: target || undefined });
+    const letters = `(?:(?!${unspaced})\\p{L})+`;
+    this.word = new RegExp(letters, "gu");
+    this.titleWord = new RegExp(`(?<![\\p{L}\\p{N}_'’])${letters}`, "gu");
+    this.numbers = new Map(); // of tokens, by word
+    this.withAccents = new Map(); // words, by the same without accents
+    const words = tokenizer.model.pieces.filter((piece) => piece[0] !== "<");
+    this.hasCapitals = words.some((piece) => piece !== piece.toLowerCase());
+    for (const piece of words) {
+      const word = piece.slice(1);
+      if (piece[0] !== WORD_START || !/[^\x00-\x7f]/.test(word) || !new RegExp(`^${letters}$`, "u").test(word)) continue;
+      const bare = this.bare(word);
+      this.withAccents.set(bare, [...this.withAccents.get(bare) ?? [], word]);
+    }
+  }
+
+  small(word) {
+    return word.replaceAll("\u0130", "i").toLocaleLowerCase(this.source);
+  }
+
+  capitalized(word, language) {
+    const [first = "", ...rest] = word;
+    return first.toLocaleUpperCase(language) + rest.join("");
+  }
+
+  bare(word) {
+    return this.small(word).normalize("NFD").replace(/\p{Mn}/gu, "");
+  }
+
+  tokens(word) {
+    if (!this.numbers.has(word)) {
+      const ids = this.tokenizer.encode(word);
+      this.numbers.set(word, ids.includes(UNKNOWN) ? MANY_TOKENS : ids.length - 2);
+    }
+    return this.numbers.get(word);
+  }
+
+  read(text) { // -> {text, wanted: the case of its translation}
+    if (text.toLowerCase() === text.toUpperCase()) return { text, wanted: AS_FOUND };
+    const words = text.match(this.word).filter((word) => word.length <= LONGEST_WORD);
+    let wanted = caseOf(words), number = 0;
+    const isUniform = wanted !== AS_FOUND || text === this.small(text) || !this.hasCapitals;
+    const read = text.replace(this.word, (word) => {
+      if (word.length > LONGEST_WORD) return word;
+      const beginsText = number === 0 && words.length > 1;
+      const form = isUniform ? this.usualForm(word, beginsText) : this.formAmongOthers(word, beginsText);
+      if (number === 0 && wanted === AS_FOUND && /^\p{Lu}/u.test(word) && /^\p{Ll}/u.test(form)) wanted = SENTENCE;
+      number += 1;
+      return form;
+    });
+    return { text: read, wanted: read === text ? AS_FOUND : wanted };
+  }
+
+  usualForm(word, beginsText) {
+    const forms = [this.small(word), this.capitalized(this.small(word), this.source)];
+    if (beginsText && /^\p{Lu}/u.test(word)) forms.reverse();
+    return this.nearest([...forms, word, ...this.accented(word)]);
+  }
+
+  formAmongOthers(word, beginsText) {
+    if (this.tokens(word) === 1) return word;
+    const small = this.small(word);
+    let forms = this.accented(word);
+    if (/^\p{Lu}/u.test(word)) forms = forms.map((form) => this.capitalized(form, this.source));
+    if (isUpper(word) && word.length > 1) forms = [small, this.capitalized(small, this.source), ...forms];
+    else if (beginsText && this.tokens(word) - this.tokens(small) >= CLEARLY_FEWER) forms = [small, ...forms];
+    return this.nearest([word, ...forms]);
+  }
+
+  accented(word) {
+    return this.withAccents.size ? this.withAccents.get(this.bare(word)) ?? [] : [];
+  }
+
+  nearest([first, ...others]) { // the first form, unless another has clearly fewer tokens or is an entry
+    let form = first;
+    for (const other of others) {
+      if (other.length !== first.length) continue;
+      if (form === first || this.tokens(other) < this.tokens(form)) form = other;
+    }
+    const fewer = this.tokens(first) - this.tokens(form);
+    return fewer >= CLEARLY_FEWER || (fewer > 0 && this.tokens(form) === 1) ? form : first;
+  }
+
+  write(text, wanted) { // a translation in the case of its source
+    if (wanted === CAPITALS) return text.toLocaleUpperCase(this.target);
+    if (wanted === TITLE) return text.replace(this.titleWord, (word) => this.capitalized(word, this.target));
+    if (wanted !== SENTENCE) return text;
+    let isFirst = true;
+    return text.replace(this.word, (word) => {
+      const written = isFirst ? this.capitalized(word, this.target) : word;
+      isFirst = false;
+      return written;
+    });
+  }
+}
+
+const isUpper = (word) => word === word.toUpperCase() && word !== word.toLowerCase();
+
+function caseOf(all) {
+  const words = all.filter((word) => word.toLowerCase() !== word.toUpperCase());
+  const begun = words.filter((word) => /^\p{Lu}/u.test(word));
+  if (!begun.length) return AS_FOUND;
+  if (words.every(isUpper) && words.reduce((sum, word) => sum + word.length, 0) > 1) return CAPITALS;
+  if (words.length === 1) return SENTENCE;
+  const isTitle = words.every((word) => word.length <= LITTLE_WORD || /^\p{Lu}/u.test(word));
+  return isTitle && begun.length >= TITLE_WORDS ? TITLE : AS_FOUND;
+}

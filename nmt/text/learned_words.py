@@ -1,0 +1,164 @@
+"""Words in the form that a run has learned: "ESTAÇÃO" as "estação", "Gato" as "gato".
+
+A network knows a word by its tokens. Of one that its training text holds often, the vocabulary has
+few tokens or one; of the same word in capitals, with another accent or none, it has many, which the
+network has hardly seen. So a text is read in the forms of its words that have the fewest tokens,
+and its translation gets the case of the source. No form is longer or shorter than the word, so that
+a position in the text is the same one in all forms.
+"""
+
+from __future__ import annotations
+
+import collections
+import functools
+import re
+import unicodedata
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from nmt.text.case import capitalize, capitals, small
+from nmt.text.scripts import UNSPACED
+from nmt.text.special_tokens import UNKNOWN
+from nmt.text.spelling import MARK_OF_SPACE
+
+if TYPE_CHECKING:
+    from nmt.text.tokenizer import Tokenizer
+
+CAPITALS, TITLE, SENTENCE, AS_FOUND = "capitals", "title", "sentence", ""  # the case of a text
+WORD = re.compile(rf"(?:(?!{UNSPACED.pattern})[^\W\d_])+")
+TITLE_WORD = re.compile(rf"(?<![\w'’]){WORD.pattern}")  # "Weren't"
+LONGEST_WORD = 40  # letters; a longer one is as it was given
+KNOWN_WORDS = 2**16  # whose numbers of tokens are kept
+LITTLE_WORD = 3  # letters, at most, of one that may be small in a title: "of", "and"
+TITLE_WORDS = 3  # in a text whose words all have a capital: "Hello, Ana" is no title
+MANY_TOKENS = 10_000  # of a word that the vocabulary cannot spell
+CLEARLY_FEWER = 2  # tokens: for less, the usual form of a word stays, unless the other is an entry
+
+
+Emphasized = tuple[tuple[int, int], ...]  # where words in capitals are, among others
+
+
+class Reading(NamedTuple):
+    """A text as the network reads it, and what the translation is to be like."""
+
+    text: str
+    case: str = AS_FOUND
+    emphasized: Emphasized = ()
+
+
+class LearnedWords:
+    """The forms of words that a tokenizer has few tokens for.
+
+    Args:
+      language: the code of the text's language; "" if it is unknown.
+    """
+
+    def __init__(self, tokenizer: Tokenizer, language: str = ""):
+        self._tokenizer = tokenizer
+        self._language = language
+        self.tokens = functools.lru_cache(KNOWN_WORDS)(self._tokens)
+        pieces = tokenizer.tokens(range(tokenizer.vocab_size))
+        words = [piece.removeprefix(MARK_OF_SPACE) for piece in pieces if piece[0] != "<"]
+        self._has_capitals = any(word != word.lower() for word in words)
+        self._with_accents: dict[str, list[str]] = collections.defaultdict(list)
+        for piece in pieces:
+            word = piece.removeprefix(MARK_OF_SPACE)
+            if not word.isascii() and word != piece and WORD.fullmatch(word):
+                self._with_accents[self._bare(word)].append(word)
+
+    def _tokens(self, word: str) -> int:
+        """Returns the number of tokens of a word."""
+        ids = self._tokenizer.text_ids(self._tokenizer.encode([word])[0])
+        return MANY_TOKENS if UNKNOWN in ids else len(ids)
+
+    def _small(self, word: str) -> str:
+        return small(word, self._language)
+
+    def _capitalized(self, word: str) -> str:
+        return capitalize(self._small(word), self._language)
+
+    def _bare(self, word: str) -> str:
+        """Returns a word in small letters without accents."""
+        letters = unicodedata.normalize("NFD", self._small(word))
+        return "".join(letter for letter in letters if not unicodedata.combining(letter))
+
+    def read(self, text: str) -> Reading:
+        """Returns a text, in its normal form, as a Reading."""
+        if text.lower() == text.upper():  # a script without case
+            return Reading(text)
+        words = [match for match in WORD.finditer(text) if len(match[0]) <= LONGEST_WORD]
+        case = case_of([word[0] for word in words])
+        is_uniform = case != AS_FOUND or text == self._small(text) or not self._has_capitals
+        parts: list[str] = []
+        emphasized, end = [], 0
+        for number, match in enumerate(words):
+            word, begins_text = match[0], number == 0 and len(words) > 1
+            choose = self._usual_form if is_uniform else self._form_among_others
+            form = choose(word, begins_text)
+            if case == AS_FOUND and word.isupper() and form != word and len(word) > 1:
+                emphasized.append(match.span())
+            if number == 0 and case == AS_FOUND and word[0].isupper() and form[0].islower():
+                case = SENTENCE
+            parts += text[end : match.start()], form
+            end = match.end()
+        read = "".join([*parts, text[end:]])
+        return Reading(text) if read == text else Reading(read, case, tuple(emphasized))
+
+    def _usual_form(self, word: str, begins_text: bool) -> str:
+        """Returns the form of a word of a text in capitals, in small letters, or of a title."""
+        forms = [self._small(word), self._capitalized(word)]
+        if begins_text and word[0].isupper():
+            forms.reverse()
+        return self._nearest([*forms, word, *self._accented(word)])
+
+    def _form_among_others(self, word: str, begins_text: bool) -> str:
+        """Returns the form of a word of a text that is written as usual."""
+        if self.tokens(word) == 1:
+            return word
+        forms = self._accented(word)
+        if word[0].isupper():
+            forms = [capitalize(form, self._language) for form in forms]
+        if word.isupper() and len(word) > 1:
+            forms = [self._small(word), self._capitalized(word), *forms]
+        elif begins_text and self.tokens(word) - self.tokens(self._small(word)) >= CLEARLY_FEWER:
+            forms = [self._small(word), *forms]
+        return self._nearest([word, *forms])
+
+    def _accented(self, word: str) -> list[str]:
+        return self._with_accents.get(self._bare(word), []) if self._with_accents else []
+
+    def _nearest(self, forms: Sequence[str]) -> str:
+        """Returns the first form, unless another one has clearly fewer tokens or is an entry."""
+        first, *others = forms
+        form = min(
+            (form for form in others if len(form) == len(first)), key=self.tokens, default=first
+        )
+        fewer = self.tokens(first) - self.tokens(form)
+        is_nearer = fewer >= CLEARLY_FEWER or (fewer and self.tokens(form) == 1)
+        return form if is_nearer else first
+
+
+def case_of(words: Sequence[str]) -> str:
+    """Returns the case of a text by its words: CAPITALS, TITLE, SENTENCE of a single word."""
+    words = [word for word in words if word.lower() != word.upper()]
+    begun = [word for word in words if word[0].isupper()]
+    if not begun:
+        return AS_FOUND
+    if all(map(str.isupper, words)) and sum(map(len, words)) > 1:
+        return CAPITALS
+    if len(words) == 1:
+        return SENTENCE
+    is_title = all(word[0].isupper() for word in words if len(word) > LITTLE_WORD)
+    return TITLE if is_title and len(begun) >= TITLE_WORDS else AS_FOUND
+
+
+def in_case(text: str, case: str, language: str = "") -> str:
+    """Returns a translation in the case of its source."""
+    if case == CAPITALS:
+        return capitals(text, language)
+    if case == TITLE:
+        return TITLE_WORD.sub(lambda word: capitalize(word[0], language), text)
+    first = WORD.search(text) if case == SENTENCE else None
+    if not first:
+        return text
+    return text[: first.start()] + capitalize(text[first.start() :], language)
