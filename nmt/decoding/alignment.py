@@ -137,7 +137,10 @@ class _WordCount:
     after_space: bool = True  # white space, or nothing, is before the next sentence
 
     def add(self, new_words: int, space: str) -> int:
-        """Counts the words of a sentence. Returns the number of its first word in the line."""
+        """Counts the words of a sentence. Returns the number of its first word in the line.
+
+        What divides it from the next one may hold words, too: a bar, a code for a line end.
+        """
         if new_words and not self.after_space:
             self.words -= 1  # the sentence begins within a word of the line
         first = self.words
@@ -146,6 +149,9 @@ class _WordCount:
             self.after_space = bool(space)
         else:
             self.after_space = self.after_space or bool(space)
+        if dividing := space.split():
+            self.words += len(dividing) - (not space[0].isspace())
+            self.after_space = space[-1].isspace()
         return first
 
 

@@ -18,12 +18,8 @@ from typing import NamedTuple
 from nmt.decoding.context import Context
 from nmt.decoding.given_pairs import link_spans
 from nmt.decoding.sentence import HiddenSpan, HiddenText, Sentence, SpanLink
-from nmt.text.protected import (
-    FIRST_MARK,
-    MARK,
-    TAG_NAME,
-    VOID_ELEMENTS,
-)
+from nmt.text.inline_codes import element
+from nmt.text.protected import FIRST_MARK, MARK
 from nmt.text.scripts import LEFT_SIGNS, RIGHT_SIGNS, SENTENCE_ENDS, UNSPACED, WORD
 
 NEAR_WORDS = 6  # on each side of a mark, whose links count
@@ -105,8 +101,8 @@ def _divides_words(unit: re.Match[str], text: str, hidden: Sequence[str]) -> boo
 
 
 def _is_inline_tag(original: str) -> bool:
-    tag = TAG_NAME.match(original)
-    return tag is not None and tag[2].lower() not in VOID_ELEMENTS
+    part = element(original)
+    return part is not None and part.is_inline
 
 
 def _originals(marks: str, hidden: Sequence[str]) -> list[str]:
@@ -116,8 +112,9 @@ def _originals(marks: str, hidden: Sequence[str]) -> list[str]:
 def _hidden_span(unit: re.Match[str], text: str, start: int, hidden: Sequence[str]) -> HiddenSpan:
     """Returns the HiddenSpan of a unit of a text, which starts there in the text without marks."""
     before, after = text[: unit.start()][-1:], text[unit.end() :][:1]
-    tag = TAG_NAME.match(_originals(unit[0], hidden)[0])
-    is_start, is_end = bool(tag and not tag[1]), bool(tag and tag[1])
+    part = element(_originals(unit[0], hidden)[0])
+    is_start = part is not None and part.is_inline and not part.is_end
+    is_end = part is not None and part.is_inline and part.is_end
 
     def joins(neighbor: str, is_tag: bool) -> bool:
         if not neighbor or neighbor.isspace():

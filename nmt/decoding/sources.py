@@ -5,6 +5,7 @@ They fill in the Sentences that the search reads.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from nmt import UserError
@@ -15,20 +16,31 @@ from nmt.text import sentences, spelling
 from nmt.text.protected import restore
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
+BAR = re.compile(r"\s+\|{1,2}\s+|(?<=[^\s\\])\\N(?=\S)")  # or a line end of subtitles
 MAX_PREFIX_TOKENS = 1000  # of a line; CTranslate2 has positions for half as many again
 
 
 def split_line(context: Context, line: str) -> list[tuple[str, str]]:
     """Returns the sentences of a line, each with the white space after it.
 
-    A line that shows nothing is white space after an empty sentence, so that it stays as it is.
+    A line that shows nothing is white space after an empty sentence, so that it stays as it is. A
+    bar between spaces divides texts, such as those of a singular and a plural; it is white space.
     """
     if spelling.is_blank(line):
         return [("", spelling.printed(line).strip(" "))]
     line = spelling.visible(line)
     if context.language is None:
         return [(line.strip(), "")]
-    return sentences.split_tagged(line, context.language, context.tags)
+    texts, bars = BAR.split(line), [*BAR.findall(line), ""]
+    if any(map(spelling.is_blank, texts)):
+        texts, bars = [line], [""]
+    tag = context.tags.match(line)
+    parts: list[tuple[str, str]] = []
+    for text, bar in zip(texts, bars, strict=True):
+        tagged = (tag[0] if tag and parts else "") + text
+        *others, (last, space) = sentences.split_tagged(tagged, context.language, context.tags)
+        parts += [*others, (last, space + bar)]
+    return parts
 
 
 def read_lines(context: Context, lines: Sequence[str]) -> list[list[Sentence]]:

@@ -29,7 +29,7 @@ from nmt.text import sentences
 from nmt.text.differences import Difference, DifferenceCount, difference
 from nmt.text.encoding import check_characters
 from nmt.text.glossary import Glossary
-from nmt.text.learned_words import LearnedWords
+from nmt.text.learned_words import LearnedWords, usual_signs
 from nmt.text.protected import Protector
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS, Tokenizer
 
@@ -61,6 +61,11 @@ class TranslatedLine(NamedTuple):
     terms: int  # of the glossary, in the line
 
 
+def readable(tokenizer: Tokenizer) -> frozenset[str]:
+    """Returns the characters that a network reads, by themselves or as usual ones."""
+    return tokenizer.characters.union(usual_signs(tokenizer.characters))
+
+
 class Translator:
     """A trained network, its tokenizer, and what must not change: lines in, translations out.
 
@@ -84,7 +89,7 @@ class Translator:
             raise UserError("patterns of what must not change contradict protect=False")
         if engine.options.confidence and estimator is None:
             raise UserError(NOT_CALIBRATED)
-        protector = Protector(patterns, glossary, tokenizer.words)
+        protector = Protector(patterns, glossary, tokenizer.words, readable(tokenizer))
         source, target = (*text.languages, "", "")[:2]
         words = LearnedWords(tokenizer, source)
         self.context = Context(

@@ -22,7 +22,7 @@ from nmt.documents.markup import MarkupSegments, Token, find_partners
 from nmt.documents.xml_files import ENCODING
 
 INLINE = set(
-    "a abbr acronym b bdi bdo big button cite code data del dfn em font i img input ins kbd label "
+    "a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd "
     "mark picture q rb rp rt ruby s samp script small source span strike strong sub sup svg math "
     "time tt u var wbr".split()
 )

@@ -17,6 +17,7 @@ from typing import NamedTuple
 from nmt import UserError
 from nmt.documents.document import Left, Segment, Span, has_words
 from nmt.documents.nodes import Element, Fixed, Node, Tag, Text, plain_text, render
+from nmt.text.placeholders import PLACEHOLDER
 
 TRANSLATED_ATTRIBUTES = {
     "alt", "title", "placeholder", "aria-label", "aria-description", "aria-placeholder",
@@ -91,6 +92,17 @@ def unescape_text(markup: str) -> str:
 def escape_text(text: str) -> str:
     """Returns text as HTML or XML."""
     return html.escape(text, quote=False)
+
+
+def keep_code(markup: str, source: str, escape: Callable[[str], str]) -> str:
+    """Returns markup in which code of templates, such as <%= x %>, is not escaped.
+
+    Args:
+      source: the markup that was translated; what was escaped there stays so.
+    """
+    for code in {match[0] for match in PLACEHOLDER.finditer(source)}:
+        markup = markup.replace(escape(code), code)
+    return markup
 
 
 def find_partners(tokens: list[Token], ended_by: Callable[[str, str], bool]) -> None:
@@ -231,18 +243,30 @@ class MarkupSegments:
 
     def find(self) -> list[Segment]:
         """Returns the segments, attributes before the sentence that their tag is in."""
+        self._find(0, len(self._tokens))
+        return self._segments
+
+    def _find(self, number: int, last: int) -> None:
+        """Adds the segments of the tokens from one number to another."""
         sentence: list[Token] = []
-        number = 0
-        while number < len(self._tokens):
+        while number < last:
             token = self._tokens[number]
             if not token.is_inline:
                 self._add_sentence(sentence)
                 sentence = []
             if token.kind in ("start", "fixed") and token.is_untranslated:
                 end = element_end(self._tokens, number) if token.kind == "start" else number + 1
-                if token.name in UNREAD_ELEMENTS:
+                is_read = token.name not in WITHOUT_TEXT
+                if inner := [*self._translated_again(number + 1, end)] if is_read else []:
+                    self._add_sentence(sentence)
+                    sentence = []
+                    for first, inner_end in inner:
+                        self._find(first, inner_end)
+                elif token.name in UNREAD_ELEMENTS:
                     self._note(number, end)
-                if token.is_inline:
+                elif is_read and not token.is_inline:
+                    self._note(number, end, 'translate="no"')
+                if token.is_inline and not inner:
                     sentence.append(self._untranslated(number, end))
                 number = end
                 continue
@@ -251,14 +275,25 @@ class MarkupSegments:
                 sentence.append(token)
             number += 1
         self._add_sentence(sentence)
-        return self._segments
 
-    def _note(self, number: int, end: int) -> None:
+    def _translated_again(self, number: int, end: int) -> Iterator[tuple[int, int]]:
+        """Yields where elements with translate="yes" are within one that is not translated."""
+        while number < end:
+            token = self._tokens[number]
+            if token.kind == "start" and token.attributes.get("translate") == "yes":
+                inner_end = element_end(self._tokens, number)
+                yield number, inner_end
+                number = inner_end
+            else:
+                number += 1
+
+    def _note(self, number: int, end: int, mark: str = "") -> None:
         """Adds to `left` an element that holds text; `end` is the token after it."""
         tokens = self._tokens[number:end]
         texts = [self._content(token) for token in tokens if token.kind == "text"]
         if has_words(" ".join(texts)):
-            self.left.append(Left(f"in <{tokens[0].name}>", tokens[0].start, is_expected=True))
+            name = f"<{tokens[0].name}>"
+            self.left.append(Left(f"in {mark or name}", tokens[0].start, is_expected=True))
 
     def _untranslated(self, number: int, end: int) -> Token:
         """Returns an element that stays as it is as one Token."""
@@ -298,6 +333,7 @@ class MarkupSegments:
         def write(nodes: list[Node]) -> list[str]:
             text = plain_text(nodes)
             new_text = self._syntax.escape(text) if token.alt else f'"{html.escape(text)}"'
+            new_text = keep_code(new_text, value, html.escape)
             tag.pieces[piece] = new_text
             return [new_text]
 
@@ -307,6 +343,10 @@ class MarkupSegments:
     def _add_sentence(self, sentence: list[Token]) -> None:
         """Adds the segments of the tokens between two that end a sentence; often one."""
         pair_tags(sentence)
+        if links := self._links(sentence):
+            for link in links:
+                self._add_sentence(link)
+            return
         sentence = self._trim(sentence)
         if any(token.kind in ("start", "end") and token.partner is None for token in sentence):
             part: list[Token] = []
@@ -318,6 +358,21 @@ class MarkupSegments:
                     part.append(token)
         else:
             self._add_segment(sentence)
+
+    def _links(self, sentence: list[Token]) -> list[list[Token]]:
+        """Returns the links of a menu, each as its tokens; [] if text stands beside them."""
+        links: list[list[Token]] = []
+        number = 0
+        while number < len(sentence):
+            token = sentence[number]
+            if token.kind == "start" and token.name == "a" and token.partner is not None:
+                links.append(sentence[number : token.partner + 1])
+                number = token.partner + 1
+            elif token.kind == "text" and not has_words(self._content(token)):
+                number += 1
+            else:
+                return []
+        return links if len(links) > 1 else []
 
     def _trim(self, sentence: list[Token]) -> list[Token]:
         """Returns tokens without markup around their text."""
@@ -372,6 +427,6 @@ class MarkupSegments:
                 references.setdefault(ord(character), match[0])
 
         def escape(text: str) -> str:
-            return syntax.escape(text).translate(references)
+            return keep_code(syntax.escape(text).translate(references), source, syntax.escape)
 
         return lambda nodes: [syntax.lay_out(render(nodes, escape), source)]

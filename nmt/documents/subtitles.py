@@ -46,7 +46,10 @@ MISREAD = "with times that are not understood"
 BEHIND_BLANK_LINE = "behind a blank line within a cue"  # where WebVTT ends it
 BEFORE_CUES = "before the first cue"
 WEBVTT_BLOCK = re.compile(r"(?:WEBVTT|NOTE|STYLE|REGION)(?:\s|$)")
-OVERRIDE = re.compile(r"\{\\[^{}]*\}|<\d[\d:.]*>")  # {\an8} of SubRip, <00:01.000> of WebVTT
+SPEAKER = r"^(?:>>\s*)?(?:[^\W\d_a-z]{2,20}[ .-]?){1,3}:(?=\s)|^>>(?=\s)"  # ANA:, >>
+OVERRIDE = re.compile(  # {\an8} of SubRip, <00:01.000> of WebVTT
+    rf"\{{\\[^{{}}]*\}}|<\d[\d:.]*>|{SPEAKER}", re.MULTILINE
+)
 NEW_SPEAKER = re.compile(r"(?:<[^>]*>|\{\\[^}]*\})*\s*[-–—‐]|<v[ .]")
 SOUND = re.compile(r"(?>(?:<[^<>]*+>|\{\\[^{}]*+\}|\s)*)[\[(][^\[\]()]*+[\])](?>(?:<[^<>]*+>|\s)*)")
 SENTENCE_END = re.compile(r"[.!?…。！？♪][\"'”’»)\]♪]*\s*$")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from nmt.text.languages import primary
 
 DOTTED_I = {"tr", "az", "crh", "gag", "tt"}  # languages with two letters: i is İ, and ı is I
+CAPITAL_NOUNS = {"de", "lb"}  # languages that write every noun with a capital
 ACCENTS_OF_GREEK = "\u0300\u0301\u0313\u0314\u0342"  # which capitals do not have
 
 

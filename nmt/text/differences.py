@@ -19,6 +19,8 @@ from nmt.text.protected import DEFAULT, NOT_A_DIGIT, SPACE, Protector, Span, rep
 
 # Also 12h30 and, unlike protected.AMOUNT, whatever digits have one sign between them.
 NUMBER = re.compile(rf"\d++(?>(?:[.,:/'\u2019{SPACE}hH-]\d++)*)")
+# Of no language, so that a translation has as many.
+SIGN = re.compile(r"[*|\[\]{}<>`~\\=_\u2022\u266a\u266b\u2190-\u21ff\u2600-\u27bf]")
 OTHER_DIGIT = re.compile(r"[^\D0-9]")
 
 Item = TypeVar("Item")
@@ -78,7 +80,7 @@ class DifferencesByKind(NamedTuple):
     """The Differences between a source and its translation."""
 
     terms: Difference  # of the glossary
-    spans: Difference  # placeholders, URLs, addresses, tags, codes
+    spans: Difference  # placeholders, URLs, addresses, tags, codes, and signs of no language
     numbers: Difference
 
 
@@ -91,7 +93,8 @@ def differences_by_kind(
       protector: a Protector. Of the terms of its glossary that the source holds, the translation
         must hold the translations.
     """
-    if not any(map(protector.may_hold_spans, (source, translation))):
+    texts = source, translation
+    if not (any(map(protector.may_hold_spans, texts)) or any(map(SIGN.search, texts))):
         return DifferencesByKind(*(Difference([], []) for _ in range(3)))
     spans = protector.spans(source)
     terms = [span for span in spans if span.kind == "term"]
@@ -99,10 +102,14 @@ def differences_by_kind(
     other_text, other_spans = _without_spans(source, spans)
     translation, translated_spans = _without_spans(translation, protector.spans(translation))
     missing_spans, added_spans = _compare(other_spans, translated_spans, key=_key)
+    missing_signs, added_signs = _compare(
+        SIGN.findall(other_text), SIGN.findall(translation), key=str
+    )
     return DifferencesByKind(
         Difference([term.original for term in missing_terms], []),
         Difference(
-            [span.original for span in missing_spans], [span.original for span in added_spans]
+            [span.original for span in missing_spans] + missing_signs,
+            [span.original for span in added_spans if span.kind != "sign"] + added_signs,
         ),
         Difference(*_compare(_numbers(other_text), _numbers(translation), key=digits)),
     )

@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from nmt import UserError
 from nmt.text import encoding, spelling
-from nmt.text.case import capital_forms, capitalize, capitals, fold
+from nmt.text.case import CAPITAL_NOUNS, capital_forms, capitalize, capitals, fold
 from nmt.text.languages import primary
 from nmt.text.protected import Span
 from nmt.text.scripts import UNSPACED
 
 COMMENT = "#"
-CAPITAL_NOUNS = {"de", "lb"}  # languages that write every noun with a capital
 
 
 class _Match(NamedTuple):

@@ -13,7 +13,7 @@ import collections
 import functools
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt.text.case import capitalize, capitals, small
@@ -28,6 +28,7 @@ CAPITALS, TITLE, SENTENCE, AS_FOUND = "capitals", "title", "sentence", ""  # the
 WORD = re.compile(rf"(?:(?!{UNSPACED.pattern})[^\W\d_])+")
 TITLE_WORD = re.compile(rf"(?<![\w'’]){WORD.pattern}")  # "Weren't"
 LONGEST_WORD = 40  # letters; a longer one is as it was given
+USUAL_SIGNS = dict(zip("“”„«»‘’‚‹›–—−", 5 * ['"'] + 5 * ["'"] + 3 * ["-"], strict=True))
 KNOWN_WORDS = 2**16  # whose numbers of tokens are kept
 LITTLE_WORD = 3  # letters, at most, of one that may be small in a title: "of", "and"
 TITLE_WORDS = 3  # in a text whose words all have a capital: "Hello, Ana" is no title
@@ -36,6 +37,15 @@ CLEARLY_FEWER = 2  # tokens: for less, the usual form of a word stays, unless th
 
 
 Emphasized = tuple[tuple[int, int], ...]  # where words in capitals are, among others
+
+
+def usual_signs(characters: Collection[str]) -> dict[str, str]:
+    """Returns quotes and dashes that are not among the characters of a vocabulary, and what is."""
+    return {
+        sign: usual
+        for sign, usual in USUAL_SIGNS.items()
+        if usual in characters and sign not in characters
+    }
 
 
 class Reading(NamedTuple):
@@ -60,6 +70,7 @@ class LearnedWords:
         pieces = tokenizer.tokens(range(tokenizer.vocab_size))
         words = [piece.removeprefix(MARK_OF_SPACE) for piece in pieces if piece[0] != "<"]
         self._has_capitals = any(word != word.lower() for word in words)
+        self._signs = str.maketrans(usual_signs(tokenizer.characters))
         self._with_accents: dict[str, list[str]] = collections.defaultdict(list)
         for piece in pieces:
             word = piece.removeprefix(MARK_OF_SPACE)
@@ -84,6 +95,7 @@ class LearnedWords:
 
     def read(self, text: str) -> Reading:
         """Returns a text, in its normal form, as a Reading."""
+        given, text = text, text.translate(self._signs)
         if text.lower() == text.upper():  # a script without case
             return Reading(text)
         words = [match for match in WORD.finditer(text) if len(match[0]) <= LONGEST_WORD]
@@ -102,7 +114,7 @@ class LearnedWords:
             parts += text[end : match.start()], form
             end = match.end()
         read = "".join([*parts, text[end:]])
-        return Reading(text) if read == text else Reading(read, case, tuple(emphasized))
+        return Reading(text) if read == given else Reading(read, case, tuple(emphasized))
 
     def _usual_form(self, word: str, begins_text: bool) -> str:
         """Returns the form of a word of a text in capitals, in small letters, or of a title."""

@@ -11,14 +11,16 @@ LETTER = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u052f_"  # no "%s
 WIDTH = r"(?:\*(?:\d{1,3}\$)?|[1-9]\d*+)?"
 PRECISION = r"(?:\.(?:\*(?:\d{1,3}\$)?|\d*+))?"
 LENGTH = "(?:hh|h|ll|l|I64|I32|[LqjztZ])?"
+DIRECTIVE = rf"%[-_0^#EO]?[A-Za-z](?![{LETTER}])"  # of a date
 INTEGER_MACRO = r"PRI[diouxX](?:(?:LEAST|FAST)?(?:8|16|32|64)|MAX|PTR)"  # of C's inttypes.h
 
 SYNTAXES = (
-    # {{ name }}, {% if %}, {# note #}, <%= name %>, <?= $name ?>
+    # {{ name }}, {% if %}, {# note #}, <%= name %>, <# if #>, <?= $name ?>
     r"\{\{\{?+[^{}\n]{0,80}+\}\}\}?+",
     r"\{%[^%\n]{0,120}+%\}",
     r"\{#[^{}#\n]{0,120}+#\}",
     r"<%[^%\n]{0,120}+%>",
+    r"<#[^#\n]{0,120}+#>",
     r"<\?[^?\n]{0,120}+\?>",
     # ${name}, #{name}, %{name}, $(name), $t(key), $name, $NAME$, @:key
     r"[$#%]\{[^{}\n]{1,80}+\}",
@@ -32,6 +34,10 @@ SYNTAXES = (
     r"\s{0,8}+(?:,[^{}\n]{0,80}+)?\}",
     # {}, {0}, {name!r:>10}, {:{width}}
     r"\{[^{}\s]{0,80}+(?>(?:\{[^{}\s]{0,80}+\}[^{}\s]{0,80}+){0,3})\}",
+    r"\{[ \t]{1,3}+[\w.]{1,80}+[ \t]{1,3}+\}",  # { name }
+    # %d/%m/%Y, %-d de %B de %Y: a date as a whole, since its parts are one; %Y alone
+    rf"(?<![\d%])(?=[^\n]{{0,40}}%[-_0]?[ABHIMSYbmy])"
+    rf"{DIRECTIVE}(?:(?: ?[-/.:,] ?| | de | of ){DIRECTIVE}){{1,8}}",
     # %s, %1$s, %-10.2f, %*d, %'d, %I64d, %(name)s, %<count>d, %<PRIu64>
     rf"(?<!\d)%(?:\d{{1,3}}\$)?(?:\(\w{{1,80}}+\))?[-+#0']*+{WIDTH}{PRECISION}{LENGTH}"
     rf"[diouxXeEfFgGcsp@](?![{LETTER}])",
@@ -39,5 +45,6 @@ SYNTAXES = (
     r"%<\w{1,80}+>[-+ #0]*+\d*+(?:\.\d++)?[A-Za-z]",
     r"(?<![\d%])%[A-Za-z_]\w++%(?![\w%*])",  # %name%; not %d%%, %s%s
     r"(?<![\w%])%L?[1-9](?![\w%]|[.,:]\d)",  # %1, %L1, of Qt and KDE; not "%50", Turkish for 50%
+    rf"(?<![\d%]){DIRECTIVE}",
 )
 PLACEHOLDER = re.compile("|".join(SYNTAXES))

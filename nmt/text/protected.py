@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import copy
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple, Protocol
 
 from nmt import UserError
-from nmt.text import placeholders
+from nmt.text import inline_codes, placeholders
 
 FIRST_MARK, MAX_MARKS = 0xF0000, 0xFFFD  # of private use; a mark stands for a span by its number
 MARK = re.compile(f"[{chr(FIRST_MARK)}-{chr(FIRST_MARK + MAX_MARKS - 1)}]")
@@ -54,24 +55,25 @@ HANDLE = (  # @name, #tag, :emoji:
     r"|(?<![\w:]):[a-z+_-][a-z0-9+_-]{0,40}+:(?![\w:])"
 )
 
-# ---- Markup ----
-
-VALUE = r"""\s*+=\s*+(?:"[^"<>]*+"|'[^'<>]*+'|[^\s"'<>=]++)"""
-SWITCHES = (  # attributes without a value; in "x<y and y>z", "and" is none
-    "allowfullscreen|async|autofocus|autoplay|checked|controls|default|defer|disabled|hidden|ismap"
-    "|loop|multiple|muted|nomodule|novalidate|nowrap|open|readonly|required|reversed|selected"
-)
-ATTRIBUTE = rf"\s++(?:[\w:.@-]++{VALUE}|(?:{SWITCHES})(?![\w:.@-])|\w*+[-:@][\w:.@-]*+)"
-TAG = (
-    rf"</?[A-Za-z][\w:.-]*+(?>(?:{ATTRIBUTE})*)\s*+/?>|<!--(?>(?:[^<>-]|-(?!->))*)-->"
-    r"|&(?:[A-Za-z]\w{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});"
-)
-
 # ---- Numbers ----
 
+HEX, HOUR = "[0-9A-Fa-f]", "[0-9]{1,2}[hH][0-9]{2}(?![0-9A-Za-z])"
 CODE = (
+    # UUIDs, addresses of devices, time stamps; 1.0.0-rc.2, 10.0.0.1; groups: 978-3-16-148410-0.
+    rf"(?<![{LETTER}\d]){HEX}{{8}}(?:-{HEX}{{4}}){{3}}-{HEX}{{12}}(?![{LETTER}\d])"
+    rf"|(?<![{LETTER}\d:]){HEX}{{2}}(?:[:-]{HEX}{{2}}){{5}}(?![{LETTER}\d:])"
+    r"|(?<!\d)[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:?[0-9]{2}(?::?[0-9]{2}(?:[.,][0-9]{1,9})?)?"
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?(?!\d)"
+    rf"|(?<![{LETTER}\d.,])[0-9]{{1,9}}(?:\.[0-9]{{1,9}}){{1,4}}[-+][A-Za-z]{{1,12}}\.?[0-9]{{1,9}}(?![{LETTER}\d])"
+    rf"|(?<![{LETTER}\d.,])(?![0-9]{{1,3}}(?:\.[0-9]{{3}}){{3}}(?!\d))[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}"
+    rf"(?:/[0-9]{{1,2}})?(?![{LETTER}\d])"
+    rf"|(?<![{LETTER}\d.,/-])(?=[0-9./]{{1,40}}-)[0-9]{{1,15}}(?:[./-][0-9]{{1,15}}){{3,8}}(?![{LETTER}\d])"
+    # 4x4, 10h30, 1920x1080, 0x1F, 8a52fd9, 3f-9b; 3D, 5G, but neither 3rd nor 5km.
+    rf"|(?<![{LETTER}\d.,])(?!{HOUR})[0-9]{{1,20}}[A-Za-z\u00d7]{{1,20}}[0-9][0-9A-Za-z]*+"
+    rf"(?>(?:[-.:/\u00d7][0-9A-Za-z]*[0-9][0-9A-Za-z]*+)*)(?![{LETTER}])"
+    rf"|(?<![{LETTER}\d.,])[0-9]{{1,4}}(?!(?:ST|ND|RD|TH)\b)[A-Z]{{1,3}}(?![{LETTER}\d])"
     # An IBAN in groups; telephone numbers; mp3, COVID-19, B2B, v1.2.
-    rf"(?<![{LETTER}\d])[A-Z]{{2}}[0-9]{{2}}[{SPACE}]?[A-Z0-9]{{4}}(?:[{SPACE}]?[0-9][0-9A-Z]{{3}}){{2,6}}"
+    rf"|(?<![{LETTER}\d])[A-Z]{{2}}[0-9]{{2}}[{SPACE}]?[A-Z0-9]{{4}}(?:[{SPACE}]?[0-9][0-9A-Z]{{3}}){{2,6}}"
     rf"(?:[{SPACE}][0-9][0-9A-Z]{{0,2}})?(?![{LETTER}\d])"
     rf"|(?<![{LETTER}\d+])\+[1-9][0-9]{{0,2}}(?:[{SPACE}./()-]{{1,2}}[0-9]{{1,9}}){{1,6}}(?!\d)"
     rf"|(?<![{LETTER}\d+])\+[1-9][0-9]{{6,14}}(?!\d)"
@@ -86,7 +88,7 @@ START_OF_NUMBER = rf"(?:(?<![^\s(])[-+\u2212])?(?<![{LETTER}\d])"
 AMOUNT = (  # 2024-05-06, 150 000, 1,234.50, 12:30
     rf"{START_OF_NUMBER}(?:[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}(?!\d)"
     rf"|[0-9]{{1,3}}(?>(?:[{SPACE}][0-9]{{3}})+)(?!\d)(?:[.,][0-9]++)?"
-    r"|[0-9]++(?>(?:[.,:/'\u2019][0-9]++)+))"
+    rf"|{HOUR}|[0-9]++(?>(?:[.,:/'\u2019][0-9]++)+))"
 )
 
 # Each takes linear time: a match can begin at few characters, or is short, or gives nothing back.
@@ -94,7 +96,8 @@ KINDS = {
     "mark": MARK,  # as the user wrote it
     "url": re.compile(URL, re.IGNORECASE),
     "email": re.compile(EMAIL),
-    "tag": re.compile(TAG),
+    "tag": re.compile(inline_codes.TAG),
+    "markup": re.compile(inline_codes.MARKDOWN),
     "placeholder": placeholders.PLACEHOLDER,
     "handle": re.compile(HANDLE),
     "path": re.compile(PATH),
@@ -105,11 +108,9 @@ KINDS = {
 }
 NUMBER_KINDS = ("amount", "number", "count")  # which a language may write in another form
 NOT_A_DIGIT = re.compile(r"\D+")
-TAG_NAME = re.compile(r"<(/?)([A-Za-z][\w:.-]*)(?![\w:.-])[^>]*?(/?)>")
-VOID_ELEMENTS = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta"}
 # No span is without one.
 SIGNS_OF_SPANS = re.compile(
-    rf"[\d<@%{{&#$\\/]|{MARK.pattern}|www\.|:[a-z+_-]|\.[A-Za-z]", re.IGNORECASE
+    rf"[\d<@%{{&#$\\/*_~`\[|]|{MARK.pattern}|www\.|:[a-z+_-]|\.[A-Za-z]", re.IGNORECASE
 )
 
 
@@ -118,7 +119,7 @@ class Span(NamedTuple):
 
     start: int
     end: int
-    kind: str  # of KINDS; or "pattern", "term", "language"
+    kind: str  # of KINDS; or "pattern", "term", "language", "sign"
     original: str  # what the translation is to hold for it: of a term, the term's translation
     other_targets: tuple[
         str, ...
@@ -161,6 +162,8 @@ class Protector:
     Args:
       words: those of the vocabulary that are never split (--symbols); language tags among them are
         no spans.
+      characters: those of the vocabulary; signs and emoji that are none of them are spans. None if
+        all are read.
 
     Raises:
       UserError: a pattern is not a regular expression.
@@ -171,11 +174,14 @@ class Protector:
         patterns: Iterable[str] = (),
         glossary: Terms | None = None,
         words: Iterable[str] = (),
+        characters: Collection[str] | None = None,
     ):
         self._patterns = [compile_pattern(pattern) for pattern in patterns]
         self.glossary = glossary
         tags = [re.escape(word) for word in words if LANGUAGE_TAG.fullmatch(word)]
         self._tag = re.compile("|".join(tags) or "(?!)")
+        read = "".join(characters or ())
+        self._signs = re.compile(rf"[^\w\s{re.escape(read)}]+" if read else "(?!)")
 
     def with_glossary(self, glossary: Terms) -> Protector:
         """Returns this Protector with another glossary."""
@@ -188,7 +194,12 @@ class Protector:
 
         Most texts show at once that they do not.
         """
-        return bool(self.glossary or self._patterns or SIGNS_OF_SPANS.search(text))
+        return bool(
+            self.glossary
+            or self._patterns
+            or SIGNS_OF_SPANS.search(text)
+            or self._signs.search(text)
+        )
 
     def spans(self, text: str) -> list[Span]:
         """Returns the spans of a text, in order; of overlapping ones, the first or longest."""
@@ -207,6 +218,10 @@ class Protector:
             if span.start >= end:
                 apart.append(span)
                 end = span.end
+        between = replace(text, apart, [" " * (span.end - span.start) for span in apart])
+        signs = [sign for sign in _matches("sign", self._signs, between) if _is_sign(sign.original)]
+        if signs:
+            apart = sorted([*apart, *signs], key=lambda span: span.start)
         return [span for span in apart if span.kind != "language"]
 
     def terms(self, text: str) -> list[Span]:
@@ -246,6 +261,13 @@ def _matches(kind: str, pattern: re.Pattern[str], text: str) -> list[Span]:
     return [Span(*match.span(), kind, match[0]) for match in pattern.finditer(text) if match[0]]
 
 
+def _is_sign(text: str) -> bool:
+    """Returns whether a text begins with a symbol or punctuation: not with an accent."""
+    return (
+        unicodedata.category(text[0])[0] in "SP" and text[0] != "\ufffd"
+    )  # of bytes that are no text
+
+
 def replace(text: str, spans: list[Span], replacements: Iterable[str]) -> str:
     """Returns a text with a replacement for each of its spans."""
     parts: list[str] = []
@@ -266,44 +288,9 @@ def restore(text: str, source: Protected) -> str:
     if not marks:
         return text
     waiting = {chr(FIRST_MARK + number): hidden for number, hidden in enumerate(source.hidden)}
-    restored = _nest_tags([waiting.pop(mark, "") for mark in marks], source.hidden)
+    restored = inline_codes.nest([waiting.pop(mark, "") for mark in marks], source.hidden)
     originals = iter(restored)
     return MARK.sub(lambda _: next(originals), text)
-
-
-def _nest_tags(restored: list[str], originals: list[str]) -> list[str]:
-    """Returns `restored` with its tags in the source's order if not nested as there."""
-    tags = [original for original in originals if TAG_NAME.match(original)]
-    positions = [index for index, original in enumerate(restored) if TAG_NAME.match(original)]
-    translated_tags = [restored[index] for index in positions]
-    if len(tags) != len(positions) or _open_tags(translated_tags) == _open_tags(tags):
-        return restored
-    restored = list(restored)
-    for index, tag in zip(positions, tags, strict=True):
-        restored[index] = tag
-    return restored
-
-
-def _open_tags(tags: list[str]) -> tuple[list[str], list[str]] | None:
-    """Returns the names that tags close before they open them, and those that they leave open.
-
-    None if an element ends within another one that is still open.
-    """
-    closed, opened = [], []
-    for tag in tags:
-        name_of_tag = TAG_NAME.match(tag)
-        assert name_of_tag
-        is_end, name, is_empty = name_of_tag.groups()
-        if not is_end:
-            if not is_empty and name.lower() not in VOID_ELEMENTS:
-                opened.append(name)
-        elif opened and opened[-1] == name:
-            opened.pop()
-        elif opened:
-            return None
-        else:
-            closed.append(name)
-    return closed, opened
 
 
 DEFAULT = Protector()  # of what every text may hold

@@ -16,6 +16,7 @@ from icu4py.breakers import SentenceBreaker
 
 from nmt.text import spelling
 from nmt.text.abbreviations import is_abbreviation
+from nmt.text.case import CAPITAL_NOUNS
 from nmt.text.languages import primary
 from nmt.text.scripts import CLOSING_SIGNS, UNSPACED
 
@@ -24,6 +25,10 @@ MAX_WORD = 40  # characters of a line before its end that LAST_WORD is searched 
 INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 ARABIC_AND = "و"  # which is written together with the next word
 DANDA = {"hi": "।", "bn": "।", "as": "।", "ne": "।", "or": "।", "pa": "।", "sa": "।", "ur": "۔"}
+ORDINAL = re.compile("[0-9]{1,2}")
+OWN_ENDS = {  # which neither set of rules knows: of Khmer, of Tibetan
+    "km": re.compile(r"[\u17d4\u17d5]+\s*"), "bo": re.compile(r"[\u0f0d\u0f0e]+\s*"),
+}  # fmt: skip
 QUOTED = re.compile('[」』”’»"]$')
 HIRAGANA = re.compile("[\u3041-\u309f]")
 SAID = re.compile(
@@ -73,6 +78,8 @@ def sentence_ends(line: str, language: str) -> list[int]:
             for position in ends(parts, line) & ends(breaker, line)
             if not continues(line, position, language)
         }
+    if own := OWN_ENDS.get(language):
+        positions |= {match.end() for match in own.finditer(line)}
     return sorted(positions)
 
 
@@ -89,6 +96,8 @@ def continues(line: str, position: int, language: str) -> bool:
     if last_word := LAST_WORD.search(before):
         word = last_word[1]
         if is_abbreviation(word, language) or is_initial(word):
+            return True
+        if language in CAPITAL_NOUNS and ORDINAL.fullmatch(word):  # "am 3. Oktober"
             return True
         if DANDA.get(language, "\0") in line and not word.isascii():  # which ends sentences there
             return True
@@ -151,10 +160,12 @@ def joints(translations: Iterable[str], spaces: Iterable[str]) -> Iterator[str]:
     of such a script, too.
     """
     last = letter = ""  # of what is written so far; `letter` is before closing quotes
+    divider = ""  # a code for a line end, which needs no space
     for translation, space in zip(translations, spaces, strict=True):
-        apart = last and translation and not last.isspace()
+        apart = last and translation and not last.isspace() and not divider
         yield " " if apart and unicodedata.east_asian_width(letter or " ") not in "WF" else ""
         last = (translation + space)[-1:] or last
+        divider = space.strip()
         if translation:
             letter = translation.rstrip(CLOSING_SIGNS)[-1:]
 

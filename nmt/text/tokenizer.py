@@ -303,6 +303,12 @@ class Tokenizer:
         return [piece.piece for piece in pieces if piece.type == piece.USER_DEFINED]
 
     @functools.cached_property
+    def characters(self) -> frozenset[str]:
+        """The characters that it does not spell in bytes."""
+        pieces = ModelProto.FromString(self.model).pieces[: self.vocab_size]
+        return frozenset("".join(piece.piece for piece in pieces if piece.type == piece.NORMAL))
+
+    @functools.cached_property
     def token_bytes(self) -> int:
         """The bytes of text that a token stands for, at most; 0 if they have no limit.
 

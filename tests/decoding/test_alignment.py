@@ -119,6 +119,12 @@ def test_links_of_sentences_are_numbered_by_the_words_of_their_line():
     assert alignment.join_links(line) == [(0, 0), (1, 1)]
 
 
+def test_a_bar_between_sentences_is_a_word_and_a_code_for_a_line_end_is_none():
+    pairs, links = [("um dois", "one two"), ("três", "three")], [[(0, 0), (1, 1)], [(0, 0)]]
+    assert alignment.join_links(line_of(pairs, [" | ", ""], links)) == [(0, 0), (1, 1), (3, 3)]
+    assert {*alignment.join_links(line_of(pairs, ["\\N", ""], links))} == {(0, 0), (1, 1)}
+
+
 def test_a_tag_that_begins_each_sentence_is_one_word_of_the_line():
     """Of "<2de> um dois três"; an empty sentence, between two line breaks, has no tag."""
     first, last = ("<2de> um", "eins"), ("<2de> dois três", "zwei drei")

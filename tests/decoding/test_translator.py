@@ -245,6 +245,7 @@ def test_n_best_are_of_all_hypotheses_of_the_beam_where_several_are_one_text(mod
         decode=lambda ids: [text[:2] for text in tokenizer.decode(ids)],
         words=[],
         tokens=tokenizer.tokens,
+        characters=tokenizer.characters,
         text_ids=tokenizer.text_ids,
         vocab_size=tokenizer.vocab_size,
         empty_length=tokenizer.empty_length,
@@ -373,6 +374,15 @@ def test_attention_is_of_the_layers_that_encoder_and_decoder_have(tokenizer):
 )
 def test_tags_at_the_start_of_a_line_belong_to_each_of_its_sentences(model, line, expected):
     assert make_translator(*model, language="pt", symbols=("<2de>", "<x>")).parts(line) == expected
+
+
+def test_a_bar_divides_texts_and_stays(model):
+    parts = make_translator(*model, language="pt", symbols=("<2de>",)).parts
+    assert parts("Um. Dois. | três") == [("Um.", " "), ("Dois.", " | "), ("três", "")]
+    assert parts("<2de> um || dois") == [("<2de> um", " || "), ("<2de> dois", "")]
+    assert parts("um.\\NDois") == [("um.", "\\N"), ("Dois", "")]
+    assert parts("um | ") == [("um |", "")]
+    assert parts("um|dois") == [("um|dois", "")]
 
 
 def test_translations_begin_with_what_their_lines_are_given(translator_of, alone):

@@ -36,6 +36,13 @@ def test_what_is_not_text_stays_byte_for_byte():
     ("page", "translated"),
     [
         ("um <b>dois <i>três</b> quatro</i> 5", "UM <b>DOIS <i>TRÊS</b> QUATRO</i> 5"),
+        ("<a>um</a> | <a>dois</a>", "<a>UM</a> | <a>DOIS</a>"),  # of a menu
+        ("<a>um</a> e <a>dois</a>", "<a>DOIS</a> E <a>UM</a>"),
+        ("um <button>dois</button> três", "UM <button>DOIS</button> TRÊS"),
+        (
+            '<p translate="no">um <b translate="yes">dois</b></p><code translate="no">três</code>',
+            '<p translate="no">um <b translate="yes">DOIS</b></p><code translate="no">três</code>',
+        ),
         ("<p><b>um dois.</b></p>", "<p><b>DOIS. UM</b></p>"),
         ("a < b & c", "C &amp; B &lt; A"),
         ("um&nbsp;dois", "DOIS UM"),
@@ -69,6 +76,11 @@ def test_what_is_not_text_stays_byte_for_byte():
 def test_text_is_divided_where_a_page_divides_it(page, translated):
     assert translate(page, identity) == page
     assert translate(page, backwards) == translated
+
+
+def test_code_of_templates_is_not_escaped_and_what_was_escaped_stays_so():
+    page = 'um <%= x < 2 %> <b title="a <%= y %> &lt;b">&lt;b&gt; dois</b>'
+    assert translate(page, identity) == page
 
 
 @pytest.mark.parametrize("encoding", ["windows-1252", "utf-8-sig", "utf-16"])

@@ -85,6 +85,15 @@ def test_settings_notes_and_styles_of_webvtt_stay():
     assert [(cue.start, cue.end) for cue in cues] == [(1000, 4000)]
 
 
+def test_speakers_are_no_text():
+    for label in ("ANA:", ">>", ">> JOÃO SILVA:"):
+        cue = f"1\n00:00:01,000 --> 00:00:02,000\n{label} O gato dorme.\n"
+        (segment,) = parse_document("a.srt", cue.encode()).segments
+        assert segment.text.strip() == "O gato dorme."
+    spoken = "1\n00:00:01,000 --> 00:00:02,000\nEle disse: NÃO\n"
+    assert "disse: N" in parse_document("a.srt", spoken.encode()).segments[0].text
+
+
 def test_a_pause_or_a_new_speaker_ends_a_sentence():
     later = SRT.replace("03,600", "07,600").replace("05,000", "07,900")
     assert parse_document("a.srt", later.encode()).segments[1].text.startswith("vermelha")

@@ -32,6 +32,8 @@ from nmt.text.protected import Protector
         ("15\u202f000 and 12h30", "15000 and 12:30", ""),
         ("3 dogs and 4 cats", "4 chats et 3 chiens", ""),
         ("5 5 5", "5", "missing 5 5 5; added 5"),
+        ("*a* | b", "a | b", "missing *, *"),
+        ("a", "[a] \u266a", "added [, ], \u266a"),
         ("", "", ""),
     ],
 )

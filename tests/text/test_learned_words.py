@@ -25,6 +25,7 @@ class Vocabulary:
     def __init__(self, text, spells=True):
         self.pieces = ["<pad>", "<unk>", "<s>", "</s>", "<0x0A>", *map(MARK.__add__, text.split())]
         self.vocab_size = len(self.pieces)
+        self.characters = frozenset(text)
         self.spells = spells
 
     def tokens(self, ids):

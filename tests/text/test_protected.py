@@ -79,10 +79,53 @@ def originals(text, **options):
         ("and/or, he/she, km/h, w/o; Dr. No said so.Then", []),
         ("x<y and y>z, <p hidden>, <a b='c' v-if>", ["<p hidden>", "<a b='c' v-if>"]),
         ("%1 of %{n}, %<count>d and $name", ["%1", "%{n}", "%<count>d", "$name"]),
+        (
+            "3f2504e0-4f89-11d3-9a0c-0305e82c3301 a1b2c3d4-0000-4000-8000-00000000000f "
+            "00:1a:2B:3c:4d:5e",
+            "3f2504e0-4f89-11d3-9a0c-0305e82c3301|a1b2c3d4-0000-4000-8000-00000000000f"
+            "|00:1a:2B:3c:4d:5e".split("|"),
+        ),
+        (
+            "2026-01-02T03:04:05.000Z, 2026-01-02T03:04+01:00; 1.0.0-rc.2, 2.1-beta3, 10.0.0.1/24",
+            "2026-01-02T03:04:05.000Z|2026-01-02T03:04+01:00|1.0.0-rc.2|2.1-beta3|10.0.0.1/24".split(
+                "|"
+            ),
+        ),
+        (
+            "4x4, 1920x1080, 1920\u00d71080, 0x1F4A9, 8a52fd9, 3D and 5G, 978-3-16-148410-0",
+            "4x4|1920x1080|1920\u00d71080|0x1F4A9|8a52fd9|3D|5G|978-3-16-148410-0".split("|"),
+        ),
+        (
+            "the 3rd, the 3RD, 5km, 70s, 2-5, 1.234.567.890",
+            ["3", "3", "5", "70", "2", "5", "1.234.567.890"],
+        ),
+        ("10h30, 2,5-litre", ["10h30", "2,5"]),
+        (
+            "O <1>gato</1> <0/> [b]x[/b] [url=http://a.b]",
+            "<1>|</1>|<0/>|[b]|[/b]|[url=http://a.b]".split("|"),
+        ),
+        (
+            "**O _gato_** `a b` [casa](http://a.org) 2*3 * 4 a_b_c note*",
+            "**|_|_|**|`a b`|[|](http://a.org)|2|3|4|*".split("|"),
+        ),
+        ("Hoje %d/%m/%Y ou %A, %-d de %B de %Y, 50%", ["%d/%m/%Y", "%A, %-d de %B de %Y", "50"]),
+        ("O { nome }, {see below}", ["{ nome }"]),
+        ("<%= x %> <# if (a) #> {%- if x %}", ["<%= x %>", "<# if (a) #>", "{%- if x %}"]),
     ],
 )
 def test_spans_are_numbers_addresses_placeholders_and_tags(text, spans):
     assert originals(text) == spans
+
+
+def test_signs_that_the_vocabulary_lacks_are_spans():
+    read = set("abcdefghijklmnopqrstuvwxyz.,")
+    assert originals("o gato, \u266a dorme. \u266a", characters=read) == ["\u266a", "\u266a"]
+    assert originals("a \U0001f469\u200d\U0001f680 b!", characters=read) == [
+        "\U0001f469\u200d\U0001f680", "!",
+    ]  # fmt: skip
+    assert originals("a ({b})!", characters=read) == ["(", "{b}", ")!"]
+    assert originals("a\u0301, \ufffd 2", characters=read) == ["2"]  # neither accents nor damage
+    assert originals("a \u266a", characters=None) == []
 
 
 def test_the_user_s_patterns_are_spans_and_overlap_no_others():
@@ -137,6 +180,10 @@ def test_each_mark_stands_for_its_span_once():
         ("<b>a</b> <i>c</i>", "⟦2⟧x⟦1⟧ ⟦0⟧y⟦3⟧", "<b>x</b> <i>y</i>"),
         ("<b><i>5</i></b>", "⟦0⟧⟦2⟧⟦3⟧⟦1⟧⟦4⟧", "<b>5<i></i></b>"),
         ("a</i> b<b>", "⟦1⟧a⟦0⟧", "</i>a<b>"),  # of a sentence within a line
+        ("[casa](http://a.b) x", "⟦1⟧x⟦0⟧ y", "[x](http://a.b) y"),
+        ("{% if x %}a{% endif %}", "⟦1⟧ a⟦0⟧", "{% if x %} a{% endif %}"),
+        ("{{#a}}x{{/a}} {{b}}", "⟦2⟧⟦1⟧x⟦0⟧", "{{b}}{{#a}}x{{/a}}"),
+        ("{% a %} {% b %}", "⟦1⟧ ⟦0⟧", "{% b %} {% a %}"),  # nothing ends
         ('a<br>b <x id="1"/> <b>', "⟦1⟧ ⟦2⟧ ⟦0⟧", '<x id="1"/> <b> <br>'),
     ],
 )

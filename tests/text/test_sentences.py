@@ -24,6 +24,7 @@ TEXTS = {
     ],
     "de": [
         "Herr Dr. Müller kam am 3. Oktober um 5 Uhr an.| Er sagte: „Es geht.“| Wirklich?| Ja...",
+        "Er feiert seinen 50. Geburtstag in der 5. Klasse.| Das war 1999.| Ja.",
         "Das kostet z. B. 3,50 Euro.| Die Fa. Huber usw. sind da.| Am 1. Januar 2020 zog er um.",
     ],
     "fr": [
@@ -44,6 +45,8 @@ TEXTS = {
         "『本を読む。』という題だ。|そして出た。",
         "「はい。」と彼は言った。|そして出た。",
     ],
+    "km": ["ខ្ញុំទៅផ្សារ។| គាត់នៅផ្ទះ។"],
+    "bo": ["ང་འགྲོ།| ཁོང་འདུག།"],
     "ko": ["“가라.”라고 말했다.| 그는 갔다."],
     "zh": [
         "“走吧！”他大声说道。|然后走了。|他来了。",
