@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from dataclasses import field
 
 from nmt.messages import log, plural
 from nmt.text.differences import Difference, DifferenceCount
+from nmt.text.spelling import is_blank
 
+LOOP = re.compile(
+    r"(?<!\w)(\w{1,40}(?:\W{1,3}\w{1,40}){0,3}?)(?:\W{1,3}\1(?!\w)){5}", re.IGNORECASE
+)
+MAX_QUOTED = 80  # characters of a line
 MANY_LINES = 100  # in which some term of a glossary is expected
 
 
@@ -20,13 +26,25 @@ class LineCounts:
     lines: int = 0
     too_long: int = 0  # lines
     cut: int = 0  # lines
+    # Sources whose translation is empty, or one part again and again: how many, and the first.
+    empty: int = 0
+    looping: int = 0
+    first_empty: str = ""
+    first_looping: str = ""
     differences: DifferenceCount = field(default_factory=DifferenceCount)  # from translations
     has_glossary: bool = False
     terms: int = 0  # of the glossary, in all lines
 
-    def add(self, longest: int, result: Difference, terms: int) -> None:
-        """Counts a line."""
+    def add(self, texts: tuple[str, str], longest: int, result: Difference, terms: int) -> None:
+        """Counts a line: (source, translation), and what is known of it."""
         self.lines += 1
+        source, translation = texts
+        is_empty = is_blank(translation) and not is_blank(source)
+        is_looping = bool(LOOP.search(translation) and not LOOP.search(source))
+        self.empty += is_empty
+        self.looping += is_looping
+        self.first_empty = self.first_empty or (source if is_empty else "")
+        self.first_looping = self.first_looping or (source if is_looping else "")
         if self.trained_length and longest > self.trained_length:
             self.too_long += 1
         if longest > self.max_tokens:
@@ -41,6 +59,10 @@ class LineCounts:
             self.lines + other.lines,
             self.too_long + other.too_long,
             self.cut + other.cut,
+            self.empty + other.empty,
+            self.looping + other.looping,
+            self.first_empty or other.first_empty,
+            self.first_looping or other.first_looping,
             self.differences + other.differences,
             self.has_glossary,
             self.terms + other.terms,
@@ -59,6 +81,12 @@ class LineCounts:
                 f"{self.too_long} of {lines}: longer than the {self.trained_length} tokens that "
                 "the run was trained on (--max-length); translations may lose text."
             )
+        for number, what, first in (
+            (self.empty, "translated by nothing", self.first_empty),
+            (self.looping, "translated by one part again and again", self.first_looping),
+        ):
+            if number:
+                log.warning(f"{number} of {lines}: {what}. The first: {first[:MAX_QUOTED]}")
         if self.cut:
             log.warning(f"{self.cut} of {lines}: cut off after {self.max_tokens} tokens.")
         if self.has_glossary and not self.terms and self.lines >= MANY_LINES:

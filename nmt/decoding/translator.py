@@ -174,8 +174,10 @@ class Translator:
             chunk_prefixes = list(itertools.islice(prefixes, len(chunk)))
             if len(chunk_prefixes) < len(chunk):
                 raise UserError("there are fewer prefixes than lines; give one for each line")
-            for line in self._translate_chunk(chunk, chunk_prefixes, scored):
-                line_counts.add(line.tokens, line.difference, line.terms)
+            translated = self._translate_chunk(chunk, chunk_prefixes, scored)
+            for source, line in zip(chunk, translated, strict=True):
+                texts = source, line.translations[0].text
+                line_counts.add(texts, line.tokens, line.difference, line.terms)
                 yield line.translations
         if counts is None:
             line_counts.warn()

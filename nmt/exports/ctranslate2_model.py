@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import keras
 import tensorflow as tf
 
-from nmt import UserError, output
+from nmt import UserError, checksums, output
+from nmt.decoding.engines.ctranslate2 import MAKER
 from nmt.decoding.search_options import EXTRA_TOKENS
 from nmt.exports.exported_model import Export
 from nmt.messages import log
@@ -166,3 +167,4 @@ def save(path: Path, transformer: Transformer, tokenizer: Tokenizer) -> None:
     with output.new(path) as unfinished:
         unfinished.mkdir()
         spec.save(str(unfinished))
+        checksums.write(unfinished, MAKER)

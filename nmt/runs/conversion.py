@@ -15,7 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nmt import UserError, output
+from nmt import UserError, checksums, output
+from nmt.decoding.engines.ctranslate2 import MAKER
 from nmt.decoding.networks import Networks
 from nmt.messages import log
 from nmt.runs.weights import KINDS, Weights, choose_weights
@@ -37,10 +38,12 @@ def convert(
     one, for this process alone. A UserError if they are missing, and TensorFlow is not installed.
     """
     folder = converted_folder(run, weights)
-    if folder.exists():
+    if checksums.are_right(folder, MAKER):
         return folder
+    if folder.exists():
+        log.info(f"{folder}: is damaged or of another version; it is made again.")
     cached = user_cache() / f"{folder.name}-{tokenizer.sha256[:16]}"
-    if cached.exists():
+    if checksums.are_right(cached, MAKER):
         return cached
     try:
         transformer = networks().transformer
@@ -48,9 +51,9 @@ def convert(
         if error.name not in ("tensorflow", "keras"):
             raise
         raise UserError(
-            f"{run.path}: engine/ does not hold these weights for CTranslate2, and TensorFlow, "
-            "which writes it, is not installed; translate with the run where it is, and copy "
-            "engine/, too"
+            f"{run.path}: engine/ does not hold these weights for CTranslate2, or not as they were "
+            "written, and TensorFlow, which writes them, is not installed; translate with the run "
+            "where it is, and copy engine/, too"
         ) from None
     try:
         return write(run, weights, tokenizer, transformer)
@@ -58,6 +61,7 @@ def convert(
         reason, _, _ = str(error).partition(";")
     try:
         output.make_folder(cached.parent)
+        shutil.rmtree(cached, ignore_errors=True)
         save(cached, transformer, tokenizer)
     except (OSError, UserError):
         log.info(f"{reason}: the weights for CTranslate2 are converted for this process alone.")
@@ -72,13 +76,16 @@ def convert(
 def write(run: RunFolder, weights: Weights, tokenizer: Tokenizer, transformer: Transformer) -> Path:
     """Writes converted weights into the run folder, unless they are there. Returns their folder."""
     folder = converted_folder(run, weights)
-    if folder.exists():
+    existed = folder.exists()  # what another process writes meanwhile is right
+    if checksums.are_right(folder, MAKER):
         return folder
+    if existed:
+        shutil.rmtree(folder, ignore_errors=True)
     _remove_others(run)
     try:
         save(folder, transformer, tokenizer)
     except UserError:
-        if not folder.exists():  # another process may have written it meanwhile
+        if not checksums.are_right(folder, MAKER):  # another process may have written it meanwhile
             raise
     return folder
 

@@ -137,7 +137,6 @@ def _choose_dataset(request: TrainingRequest) -> CorpusChoice:
             return CorpusChoice(CorpusSource(dataset=dataset), name, explicit=True)
         default = CorpusSource(dataset=params.DATA_PATH)
         return CorpusChoice(default, params.DATA_PATH, explicit=False)
-    path, name = request.dataset, request.dataset
     path = name = request.dataset
     files.check_is_stored(path)
     if files.is_table(path):

@@ -30,10 +30,12 @@ from nmt.decoding import (
     translator,
 )
 from nmt.decoding.attention import KINDS
+from nmt.decoding.line_counts import LineCounts
 from nmt.decoding.search_options import Repetition, Sampling, SearchOptions
 from nmt.decoding.sentence import Translation
 from nmt.exports.saved_model import SavedTranslator
 from nmt.text import spelling
+from nmt.text.differences import Difference
 from nmt.text.learned_words import SENTENCE, in_case
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -116,8 +118,9 @@ def alone(model):
 
 
 def warnings_of_translation(capsys):
-    """Returns what was logged, but that a random network adds numbers."""
-    return [line for line in capsys.readouterr().err.splitlines() if "other numbers" not in line]
+    """Returns what was logged, but that a random network adds numbers and repeats itself."""
+    lines = capsys.readouterr().err.splitlines()
+    return [line for line in lines if "other numbers" not in line and "one part" not in line]
 
 
 @pytest.fixture
@@ -231,6 +234,24 @@ def test_lines_longer_than_those_of_training_are_counted_in_a_warning(model, cap
     assert expected in capsys.readouterr().err
     assert list(translate([words, f"{words}"]))
     assert not capsys.readouterr().err
+
+
+def test_translations_that_are_empty_or_go_in_circles_are_named(capsys):
+    counts = LineCounts(None, 500)
+    for pair in [
+        ("um", ""),
+        ("", ""),
+        ("dois", "two two, two two two two"),
+        ("três", "the cat " * 6),
+        ("ha ha ha ha ha ha", "ha ha ha ha ha ha"),
+        ("quatro", "no, no, no"),
+    ]:
+        counts.add(pair, 3, Difference([], []), 0)
+    counts.warn()
+    assert capsys.readouterr().err.splitlines() == [
+        "1 of 6 lines: translated by nothing. The first: um",
+        "2 of 6 lines: translated by one part again and again. The first: dois",
+    ]
 
 
 def test_one_string_is_not_taken_for_a_list_of_its_letters(translator_of):

@@ -13,7 +13,6 @@ from helpers import (
     call,
     output_of,
     pretend_epoch,
-    refused,
     run_process,
     sentences,
     start_process,
@@ -131,17 +130,34 @@ def test_two_processes_convert_a_run_at_the_same_time(run):
     assert len([*(run / "engine").iterdir()]) == 1
 
 
-def test_damaged_converted_weights_end_in_one_line(run, capsys):
-    translate(run)
-    (model,) = (run / "engine").glob("*/model.bin")
-    model.write_bytes(model.read_bytes()[:1000])
+def in_the_middle(content):
+    middle = len(content) // 2
+    return content[:middle] + b"0123456789" + content[middle + 10 :]
+
+
+@pytest.mark.parametrize(
+    ("name", "damage"),
+    [
+        ("model.bin", in_the_middle),  # which CTranslate2 reads without a word
+        ("model.bin", lambda content: content[:1000]),
+        ("shared_vocabulary.json", lambda content: b"[]"),
+        ("checksums.json", lambda content: b"{}"),
+        ("checksums.json", lambda content: b"null"),
+        ("checksums.json", lambda content: content.replace(b"model 1", b"model 0")),
+    ],
+)
+def test_damaged_converted_weights_are_made_again(run, capsys, name, damage):
+    expected = translate(run)
+    (path,) = (run / "engine").glob(f"*/{name}")
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
     copy = shutil.copytree(run, run.parent / "damaged")  # which this process has not loaded
     capsys.readouterr()
-    error = refused(capsys, "translate", "--run", copy, TEXT)
-    assert str(copy / "engine") in error
-    assert "remove this folder" in error
-    shutil.rmtree(copy / "engine")
-    assert call("translate", "--run", copy, TEXT) == 0
+    assert translate(copy) == expected
+    assert "is damaged or of another version; it is made again." in capsys.readouterr().err
+    assert (copy / path.relative_to(run)).read_bytes() == whole
+    translate(copy)
+    assert "made again" not in capsys.readouterr().err
 
 
 def test_without_the_package_nothing_is_converted(run, monkeypatch, capsys):
