@@ -16,6 +16,7 @@ start to the end of so many requests by 32 clients.
 
 import argparse
 import asyncio
+import collections
 import contextlib
 import itertools
 import json
@@ -78,6 +79,8 @@ def server(run, *flags):
                 break
         else:
             raise SystemExit("the server did not start")
+        # Its access log is read on: a full pipe would stop the server.
+        threading.Thread(target=collections.deque, args=(process.stderr, 0), daemon=True).start()
         source, target, port = match.groups()
         address = f"http://127.0.0.1:{port}/health"
         while not json.load(urllib.request.urlopen(address))["warm"]:

@@ -79,7 +79,17 @@ class ModelFolder:
         return match[1].strip() if match else ""
 
     def tensors(self) -> dict[str, np.ndarray]:
-        """Returns the weights by name; a UserError if they are missing or damaged."""
+        """Returns the weights by name; a UserError if they are missing, damaged or no numbers."""
+        tensors = self._stored_tensors()
+        for name, tensor in tensors.items():
+            if np.issubdtype(tensor.dtype, np.floating) and not np.isfinite(tensor).all():
+                raise UserError(
+                    f"{self.path}: the weight {name} holds NaN or an infinite number; its training "
+                    "diverged, or the file is damaged: take another model"
+                )
+        return tensors
+
+    def _stored_tensors(self) -> dict[str, np.ndarray]:
         if self.has(SAFETENSORS):
             return self._safetensors(SAFETENSORS)
         if self.has(INDEX):

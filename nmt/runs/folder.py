@@ -48,7 +48,7 @@ class Run(RunFolder):
     @property
     def lost_parameters(self) -> str:
         """What is wrong, as text, if there are checkpoints but no parameters; else ""."""
-        if not self.trained or self.saved_parameters is not None:
+        if not (self.trained or self.has_final_weights) or self.saved_parameters is not None:
             return ""
         path = self.path / "params.json"
         return f"{path}: is {'empty' if path.exists() else 'missing'}, beside intact checkpoints"

@@ -145,10 +145,12 @@ def trained(folder: Path | None = None) -> list[Run]:
 
 
 def is_backup(run: Run) -> bool:
-    """Returns whether a folder holds what is needed to translate, and perhaps no more."""
-    with contextlib.suppress(UserError):
-        return run.has_final_weights and run.tokenizer.exists() and run.saved_parameters is not None
-    return False
+    """Returns whether a folder holds what is needed to translate, and perhaps no more.
+
+    Its parameters may be damaged: what cannot be read is not absent.
+    """
+    is_described = (run.path / "params.json").exists()
+    return run.has_final_weights and run.tokenizer.exists() and is_described
 
 
 def describe(run: Run, weights: Weights | None = None) -> str:

@@ -81,7 +81,7 @@ class Function(Listener):
 
     def take(self, record: Record) -> None:
         if isinstance(record, EpochRecord):
-            self.function(record.row)
+            self.function({**record.row})  # a copy, which it may change
 
 
 class Listeners(Listener):

@@ -423,6 +423,15 @@ def test_learned_positions_are_refused_and_those_of_the_paper_are_not(copy, tmp_
     check_refused(copy, tmp_path, capsys, "is learned, and this network computes them")
 
 
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_a_weight_that_is_no_number_is_named(copy, tmp_path, capsys, value):
+    tensors = load_file(copy / "model.safetensors")
+    name = sorted(tensors)[0]
+    tensors[name].flat[0] = value
+    save_file(tensors, copy / "model.safetensors")
+    check_refused(copy, tmp_path, capsys, f"the weight {name} holds NaN")
+
+
 def test_a_tensor_without_a_place_is_named(copy, tmp_path, capsys):
     tensors = load_file(copy / "model.safetensors")
     save_file(tensors | {"model.adapter": np.ones(3, np.float32)}, copy / "model.safetensors")

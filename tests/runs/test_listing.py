@@ -73,6 +73,21 @@ def test_runs_are_listed_with_what_is_known_of_them(folder, capsys):
     assert "no trained run there" in refused(capsys, "runs", folder / "empty")
 
 
+@pytest.mark.parametrize("content", ["", "{", "[]", "{}"])
+def test_a_copy_of_a_run_whose_parameters_are_damaged_is_listed(folder, capsys, content):
+    copy = shutil.copytree(folder / "first", folder / "copy")
+    for path in (copy / "checkpoints").iterdir():
+        if path.name != "final":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    assert call("runs", folder) == 0
+    assert "damaged" not in capsys.readouterr().out
+    (copy / "params.json").write_text(content)
+    assert call("runs", folder, "--json") == 0
+    runs = {Path(run["folder"]).name: run for run in json.loads(capsys.readouterr().out)}
+    assert "params.json" in runs["copy"]["damaged"]
+    assert "damaged" not in runs["first"]
+
+
 def test_the_list_has_columns_for_what_differs_between_runs(folder, capsys):
     for name, values in (("wide", {"dff": 64}), ("slow", {"dff": 16, "learning_rate_scale": 0.1})):
         change_parameters(shutil.copytree(folder / "first", folder / name), **values)
