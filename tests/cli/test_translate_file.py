@@ -192,7 +192,7 @@ def test_documents_are_translated_by_a_run(finished, tmp_path, monkeypatch, caps
     assert call(*command, "--check") == 0
     said = capsys.readouterr()
     assert said.out == ""
-    assert said.err.endswith(f"{target}: 2 texts translated\n")
+    assert f"{target}: 2 of 3 texts translated; left: 1 in translate=" in said.err
     translated = target.read_bytes().decode()
     assert translated.startswith('<p title="one')
     assert "<b>" in translated
