@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from dataclasses import field
 
 from nmt.messages import log, plural
 from nmt.text.differences import Difference, DifferenceCount
+from nmt.text.repeats import is_loop
 from nmt.text.spelling import is_blank
 
-LOOP = re.compile(
-    r"(?<!\w)(\w{1,40}(?:\W{1,3}\w{1,40}){0,3}?)(?:\W{1,3}\1(?!\w)){5}", re.IGNORECASE
-)
 MAX_QUOTED = 80  # characters of a line
 MANY_LINES = 100  # in which some term of a glossary is expected
 
@@ -40,7 +37,7 @@ class LineCounts:
         self.lines += 1
         source, translation = texts
         is_empty = is_blank(translation) and not is_blank(source)
-        is_looping = bool(LOOP.search(translation) and not LOOP.search(source))
+        is_looping = is_loop(translation) and not is_loop(source)
         self.empty += is_empty
         self.looping += is_looping
         self.first_empty = self.first_empty or (source if is_empty else "")

@@ -38,8 +38,8 @@ def split_line(context: Context, line: str) -> list[tuple[str, str]]:
     parts: list[tuple[str, str]] = []
     for text, bar in zip(texts, bars, strict=True):
         tagged = (tag[0] if tag and parts else "") + text
-        *others, (last, space) = sentences.split_tagged(tagged, context.language, context.tags)
-        parts += [*others, (last, space + bar)]
+        *earlier, (last, space) = sentences.split_tagged(tagged, context.language, context.tags)
+        parts += [*earlier, (last, space + bar)]
     return parts
 
 

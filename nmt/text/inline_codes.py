@@ -31,9 +31,8 @@ MARKDOWN = (  # **, _, ~~, `code`, [text](https://a.org), # a title
 VOID_ELEMENTS = {"br", "hr", "img", "input", "wbr", "area", "base", "col", "embed", "link", "meta"}
 TAG_NAME = re.compile(r"[<\[](/?)([A-Za-z][\w:.-]*|\d{1,3})(?![\w:.-])[^>\]]*?(/?)[>\]]")
 LINK = re.compile(r"!?\[$|(\])\(")
-BLOCK = re.compile(
-    r"\{%-?\s*(end)?(\w+)|\{\{?([#/])\s*(\w+)"
-)  # {% if %}, {% endif %}, {{#if}}, {{/if}}
+# {% if %}, {% endif %}, {{#if}}, {{/if}}
+BLOCK = re.compile(r"\{%-?\s*(end)?(\w+)|\{\{?([#/])\s*(\w+)")
 
 
 class Element(NamedTuple):

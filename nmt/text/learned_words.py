@@ -141,13 +141,11 @@ class LearnedWords:
 
     def _nearest(self, forms: Sequence[str]) -> str:
         """Returns the first form, unless another one has clearly fewer tokens or is an entry."""
-        first, *others = forms
-        form = min(
-            (form for form in others if len(form) == len(first)), key=self.tokens, default=first
-        )
-        fewer = self.tokens(first) - self.tokens(form)
+        usual = forms[0]
+        form = min((form for form in forms if len(form) == len(usual)), key=self.tokens)
+        fewer = self.tokens(usual) - self.tokens(form)
         is_nearer = fewer >= CLEARLY_FEWER or (fewer and self.tokens(form) == 1)
-        return form if is_nearer else first
+        return form if is_nearer else usual
 
 
 def case_of(words: Sequence[str]) -> str:

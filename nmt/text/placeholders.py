@@ -37,7 +37,7 @@ SYNTAXES = (
     r"\{[ \t]{1,3}+[\w.]{1,80}+[ \t]{1,3}+\}",  # { name }
     # %d/%m/%Y, %-d de %B de %Y: a date as a whole, since its parts are one; %Y alone
     rf"(?<![\d%])(?=[^\n]{{0,40}}%[-_0]?[ABHIMSYbmy])"
-    rf"{DIRECTIVE}(?:(?: ?[-/.:,] ?| | de | of ){DIRECTIVE}){{1,8}}",
+    rf"{DIRECTIVE}(?:(?: ?[-/.:,] ?| | [^\W\d_]{{1,3}} ){DIRECTIVE}){{1,8}}",
     # %s, %1$s, %-10.2f, %*d, %'d, %I64d, %(name)s, %<count>d, %<PRIu64>
     rf"(?<!\d)%(?:\d{{1,3}}\$)?(?:\(\w{{1,80}}+\))?[-+#0']*+{WIDTH}{PRECISION}{LENGTH}"
     rf"[diouxXeEfFgGcsp@](?![{LETTER}])",

@@ -68,7 +68,7 @@ CODE = (
     rf"|(?<![{LETTER}\d.,])(?![0-9]{{1,3}}(?:\.[0-9]{{3}}){{3}}(?!\d))[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}"
     rf"(?:/[0-9]{{1,2}})?(?![{LETTER}\d])"
     rf"|(?<![{LETTER}\d.,/-])(?=[0-9./]{{1,40}}-)[0-9]{{1,15}}(?:[./-][0-9]{{1,15}}){{3,8}}(?![{LETTER}\d])"
-    # 4x4, 10h30, 1920x1080, 0x1F, 8a52fd9, 3f-9b; 3D, 5G, but neither 3rd nor 5km.
+    # 4x4, 1920x1080, 0x1F, 8a52fd9; 3D, 5G, but neither 3rd nor 5km, nor the number 10h30.
     rf"|(?<![{LETTER}\d.,])(?!{HOUR})[0-9]{{1,20}}[A-Za-z\u00d7]{{1,20}}[0-9][0-9A-Za-z]*+"
     rf"(?>(?:[-.:/\u00d7][0-9A-Za-z]*[0-9][0-9A-Za-z]*+)*)(?![{LETTER}])"
     rf"|(?<![{LETTER}\d.,])[0-9]{{1,4}}(?!(?:ST|ND|RD|TH)\b)[A-Z]{{1,3}}(?![{LETTER}\d])"
@@ -263,9 +263,8 @@ def _matches(kind: str, pattern: re.Pattern[str], text: str) -> list[Span]:
 
 def _is_sign(text: str) -> bool:
     """Returns whether a text begins with a symbol or punctuation: not with an accent."""
-    return (
-        unicodedata.category(text[0])[0] in "SP" and text[0] != "\ufffd"
-    )  # of bytes that are no text
+    is_damage = text[0] == "\ufffd"  # of bytes that are no text
+    return unicodedata.category(text[0])[0] in "SP" and not is_damage
 
 
 def replace(text: str, spans: list[Span], replacements: Iterable[str]) -> str:

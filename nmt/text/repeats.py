@@ -7,6 +7,19 @@ from nmt.text.scripts import WORD
 UNIT = re.compile(WORD)
 MAX_UNITS = 8  # of a part
 SHORT_PART, SHORT_TIMES, LONG_TIMES = 2, 3, 2  # "very, very" and "day by day by" are language
+# Up to four words, six times in a row.
+LOOP = re.compile(
+    r"(?<!\w)(\w{1,40}(?:\W{1,3}\w{1,40}){0,3}?)(?:\W{1,3}\1(?!\w)){5}", re.IGNORECASE
+)
+
+
+def is_loop(text: str) -> bool:
+    """Returns whether a part of a text repeats itself so often that it is no language.
+
+    It is far faster than `repeated_part`, which also finds what occurs two or three times, so that
+    it may be asked of every line.
+    """
+    return LOOP.search(text) is not None
 
 
 def repeated_part(text: str) -> str:

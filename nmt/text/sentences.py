@@ -26,7 +26,7 @@ INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 ARABIC_AND = "و"  # which is written together with the next word
 DANDA = {"hi": "।", "bn": "।", "as": "।", "ne": "।", "or": "।", "pa": "।", "sa": "।", "ur": "۔"}
 ORDINAL = re.compile("[0-9]{1,2}")
-OWN_ENDS = {  # which neither set of rules knows: of Khmer, of Tibetan
+SIGNS_OF_AN_END = {  # which neither set of rules knows: of Khmer, of Tibetan
     "km": re.compile(r"[\u17d4\u17d5]+\s*"), "bo": re.compile(r"[\u0f0d\u0f0e]+\s*"),
 }  # fmt: skip
 QUOTED = re.compile('[」』”’»"]$')
@@ -78,8 +78,8 @@ def sentence_ends(line: str, language: str) -> list[int]:
             for position in ends(parts, line) & ends(breaker, line)
             if not continues(line, position, language)
         }
-    if own := OWN_ENDS.get(language):
-        positions |= {match.end() for match in own.finditer(line)}
+    if sign := SIGNS_OF_AN_END.get(language):
+        positions |= {match.end() for match in sign.finditer(line)}
     return sorted(positions)
 
 

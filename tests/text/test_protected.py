@@ -108,7 +108,7 @@ def originals(text, **options):
             "**O _gato_** `a b` [casa](http://a.org) 2*3 * 4 a_b_c note*",
             "**|_|_|**|`a b`|[|](http://a.org)|2|3|4|*".split("|"),
         ),
-        ("Hoje %d/%m/%Y ou %A, %-d de %B de %Y, 50%", ["%d/%m/%Y", "%A, %-d de %B de %Y", "50"]),
+        ("Hoje %d/%m/%Y e foi %A, %-d de %B de %Y, 50%", ["%d/%m/%Y", "%A, %-d de %B de %Y", "50"]),
         ("O { nome }, {see below}", ["{ nome }"]),
         ("<%= x %> <# if (a) #> {%- if x %}", ["<%= x %>", "<# if (a) #>", "{%- if x %}"]),
     ],
