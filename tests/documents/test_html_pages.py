@@ -79,8 +79,10 @@ def test_text_is_divided_where_a_page_divides_it(page, translated):
 
 
 def test_code_of_templates_is_not_escaped_and_what_was_escaped_stays_so():
-    page = 'um <%= x < 2 %> <b title="a <%= y %> &lt;b">&lt;b&gt; dois</b>'
+    page = 'um <%= X < 2 %> <b title="a <%= Y %> &lt;b">&lt;b&gt; dois</b>'
     assert translate(page, identity) == page
+    expected = 'UM <%= X < 2 %> <b title="A <%= Y %> &lt;B">&lt;B&gt; DOIS</b>'
+    assert translate(page) == expected
 
 
 @pytest.mark.parametrize("encoding", ["windows-1252", "utf-8-sig", "utf-16"])
