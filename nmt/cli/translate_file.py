@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from nmt import CheckFailed, UserError, documents, output
 from nmt.cli import flags, trained_runs
 from nmt.cli.line_io import TranslationCheck
+from nmt.decoding.confidence import DOUBTFUL
 from nmt.documents import html_pages, review, xml_files
 from nmt.documents.document import Document, FormatOptions, TextDocument, decode
 from nmt.documents.report import Report, make_report
@@ -57,7 +58,7 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--min-confidence", type=flags.number(float, 0, 100), metavar="N", action=flags.Once,
         help="of a translation that is not doubtful, 0 to 100 (default "
-        f"{review.MIN_CONFIDENCE:.0f})",
+        f"{DOUBTFUL:.0f})",
     )  # fmt: skip
     flags.add_search(parser)
     flags.add_protection(parser)
@@ -109,7 +110,7 @@ def find_doubts(
 ) -> list[Doubt]:
     """Returns the doubtful translations."""
     least = args.min_confidence
-    min_confidence = review.MIN_CONFIDENCE if least is None else least
+    min_confidence = DOUBTFUL if least is None else least
     return review.find_doubts(document, translations, report, min_confidence)
 
 

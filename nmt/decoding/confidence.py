@@ -20,6 +20,7 @@ from nmt import UserError
 from nmt.decoding.search_options import SearchOptions
 from nmt.decoding.sentence import Sentence
 
+DOUBTFUL = 40.0  # less than that
 CERTAIN = 100.0  # of a sentence that is not translated: nothing, or marks alone
 NOT_CALIBRATED = (
     "the run does not know how sure its translations are: it was trained before confidence was "
@@ -105,10 +106,11 @@ def signs_of(sentence: Sentence) -> Signs | None:
     return Signs(math.sqrt(-mean), length, math.log(tokens) - length)
 
 
-def estimate(estimator: Estimator | None, chunk: Sequence[Sentence]) -> None:
-    """Fills in the confidence of Sentences whose best candidates have log-probabilities and ids."""
-    if estimator is None:
-        raise UserError(NOT_CALIBRATED)
+def estimate(estimator: Estimator, chunk: Sequence[Sentence]) -> None:
+    """Fills in the confidence of Sentences whose best candidates have ids.
+
+    It is nan where the search knows no log-probability.
+    """
     for sentence in chunk:
         signs = signs_of(sentence)
         sentence.confidence = estimator.confidence(signs) if signs else CERTAIN

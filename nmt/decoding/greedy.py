@@ -6,6 +6,7 @@ axis of size 1 is that of hypotheses.
 """
 
 import dataclasses
+import math
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -52,7 +53,7 @@ def greedy_search(
     Args:
       transformer: a Transformer, or a tuple of them, whose probabilities are averaged.
       inp: source ids (B, S).
-      scored: False to compute no log-probabilities; then they are 0, and logits are restricted.
+      scored: False to compute no log-probabilities; then they are nan, and logits are restricted.
     """
     decoder = cached_decoder(transformer, inp, 1, restrictions)
     steps = _GreedySteps(decoder, restrictions, scored)
@@ -93,7 +94,7 @@ class _GreedySteps:
         token = tf.fill(tf.shape(limits), START)  # (B, 1)
         results = GreedyResults(
             ids=tf.pad(token[..., tf.newaxis], [[0, 0], [0, 0], [0, self.decoder.length]]),
-            log_probability=tf.zeros_like(limits, tf.float32),
+            log_probability=tf.fill(tf.shape(limits), 0.0 if self.scored else math.nan),
             finished=tf.zeros_like(limits, tf.bool),
             complete=limits == 0,
         )

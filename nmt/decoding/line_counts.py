@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import field
 
+from nmt.decoding.confidence import DOUBTFUL
 from nmt.messages import log, plural
 from nmt.text.differences import Difference, DifferenceCount
 from nmt.text.repeats import is_loop
@@ -23,6 +24,7 @@ class LineCounts:
     lines: int = 0
     too_long: int = 0  # lines
     cut: int = 0  # lines
+    doubtful: int = 0  # lines
     # Sources whose translation is empty, or one part again and again: how many, and the first.
     empty: int = 0
     looping: int = 0
@@ -32,7 +34,9 @@ class LineCounts:
     has_glossary: bool = False
     terms: int = 0  # of the glossary, in all lines
 
-    def add(self, texts: tuple[str, str], longest: int, result: Difference, terms: int) -> None:
+    def add(
+        self, texts: tuple[str, str], longest: int, result: Difference, terms: int, doubtful: bool
+    ) -> None:
         """Counts a line: (source, translation), and what is known of it."""
         self.lines += 1
         source, translation = texts
@@ -48,6 +52,7 @@ class LineCounts:
             self.cut += 1
         self.differences.add(result)
         self.terms += terms
+        self.doubtful += doubtful
 
     def __add__(self, other: LineCounts) -> LineCounts:
         return LineCounts(
@@ -56,6 +61,7 @@ class LineCounts:
             self.lines + other.lines,
             self.too_long + other.too_long,
             self.cut + other.cut,
+            self.doubtful + other.doubtful,
             self.empty + other.empty,
             self.looping + other.looping,
             self.first_empty or other.first_empty,
@@ -84,6 +90,11 @@ class LineCounts:
         ):
             if number:
                 log.warning(f"{number} of {lines}: {what}. The first: {first[:MAX_QUOTED]}")
+        if self.doubtful:
+            log.warning(
+                f"{self.doubtful} of {lines}: doubtful, with a confidence below {DOUBTFUL:.0f}. To "
+                "see it: --confidence, or --review of a file"
+            )
         if self.cut:
             log.warning(f"{self.cut} of {lines}: cut off after {self.max_tokens} tokens.")
         if self.has_glossary and not self.terms and self.lines >= MANY_LINES:

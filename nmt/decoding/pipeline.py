@@ -4,7 +4,7 @@
     search                    candidates.py       translations of what it reads
     repair                    number_repair.py    numbers whose digits came out wrong
     place                     placement.py        terms that are missing
-    estimate                  confidence.py       how sure it is, if that is asked for
+    estimate                  confidence.py       how sure it is, if the run is calibrated
     score tokens              tokens.py           if they are asked for
     emphasize                 letter_case.py      words that are in capitals among others
     put in                    hidden_spans.py     what the network has not read
@@ -55,7 +55,7 @@ def translate(
     number_repair.repair_numbers(context, chunk, scored)
     placement.place_phrases(context, chunk)
     candidates.find_targets(context, chunk)
-    if context.options.confidence:
+    if context.estimator and context.options.has_confidence:
         confidence.estimate(context.estimator, chunk)
     if context.options.scores_tokens:
         tokens.score_tokens(context, chunk)

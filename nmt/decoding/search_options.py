@@ -138,6 +138,11 @@ class SearchOptions(NamedTuple):
         """Whether the tokens of the best translation are reported with log-probabilities."""
         return self.token_scores or self.alternatives > 0
 
+    @property
+    def has_confidence(self) -> bool:
+        """Whether what is found is found by probability alone, so that its confidence says much."""
+        return not (self.sampling or self.repetition)
+
     def check(self) -> None:
         """Raises a UserError if a value is out of its range, or two contradict each other."""
         of_run = [row for row in params.table() if row.name in ("beam", "length_penalty")]
@@ -161,7 +166,7 @@ class SearchOptions(NamedTuple):
                 "only the best translation has alignments, scores of tokens and a confidence: "
                 "leave out --n-best and --mbr"
             )
-        if self.confidence and (self.sampling or self.repetition):
+        if self.confidence and not self.has_confidence:
             raise UserError(
                 "confidence is of what a search finds by probability alone: leave out --sample, "
                 "--repetition-penalty and --no-repeat-ngram, or --confidence (--review)"

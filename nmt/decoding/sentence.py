@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import field
 from typing import NamedTuple
 
@@ -108,8 +109,8 @@ class Sentence:
     target: list[int] = field(default_factory=list)
     tokens: list[TokenScore] = field(default_factory=list)
     links: Links = field(default_factory=list)
-    # Of the best candidate, if it is asked for: from 0 to 100; see confidence.py.
-    confidence: float = 0.0
+    # Of the best candidate, from 0 to 100; nan where it is not known; see confidence.py.
+    confidence: float = math.nan
 
     def become(self, other: Sentence) -> None:
         """Becomes equal to another Sentence."""

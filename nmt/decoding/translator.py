@@ -19,7 +19,15 @@ from nmt.decoding import batch_sizes, given_pairs, pipeline, sources, tokens
 from nmt.decoding.attention import Attention
 from nmt.decoding.batch_sizes import CHUNK_LINES
 from nmt.decoding.candidates import OnText
-from nmt.decoding.confidence import NOT_CALIBRATED, Estimator, Signs, needs_scores, signs_of
+from nmt.decoding.confidence import (
+    DOUBTFUL,
+    NOT_CALIBRATED,
+    Estimator,
+    Signs,
+    needs_scores,
+    of_line,
+    signs_of,
+)
 from nmt.decoding.context import Context
 from nmt.decoding.engines.engine import Engine
 from nmt.decoding.line_counts import LineCounts
@@ -59,6 +67,7 @@ class TranslatedLine(NamedTuple):
     tokens: int  # of the longest sentence
     difference: Difference  # of the line and its best translation
     terms: int  # of the glossary, in the line
+    is_doubtful: bool  # by its confidence, if the run is calibrated
 
 
 def readable(tokenizer: Tokenizer) -> frozenset[str]:
@@ -177,7 +186,7 @@ class Translator:
             translated = self._translate_chunk(chunk, chunk_prefixes, scored)
             for source, line in zip(chunk, translated, strict=True):
                 texts = source, line.translations[0].text
-                line_counts.add(texts, line.tokens, line.difference, line.terms)
+                line_counts.add(texts, *line[1:])
                 yield line.translations
         if counts is None:
             line_counts.warn()
@@ -217,7 +226,9 @@ class Translator:
             tokens = max(len(sentence.source) for sentence in line)
             difference = self.difference(text, translations[0].text)
             terms = sum(len(sentence.terms) for sentence in line)
-            translated.append(TranslatedLine(translations, tokens, difference, terms))
+            is_doubtful = of_line(line) < DOUBTFUL
+            counted = tokens, difference, terms, is_doubtful
+            translated.append(TranslatedLine(translations, *counted))
         return translated
 
     def no_counts(self, lines_before: int = 0) -> LineCounts:

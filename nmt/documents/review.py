@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmt import UserError, output
+from nmt.decoding.confidence import DOUBTFUL
 from nmt.documents.document import Document, Segment
 from nmt.documents.report import WITHOUT_TRANSLATION, Report
 from nmt.documents.tag_placement import TranslatedText, written_text
 
-MIN_CONFIDENCE = 40.0  # of a translation that is not doubtful, from 0 to 100
 COLUMNS = "confidence", "place", "source", "translation", "problem"
 LOW_CONFIDENCE = "low confidence"
 NO_CONFIDENCE = (
@@ -52,7 +52,7 @@ def find_doubts(
     document: Document,
     translations: Sequence[TranslatedText],
     report: Report,
-    min_confidence: float = MIN_CONFIDENCE,
+    min_confidence: float = DOUBTFUL,
 ) -> list[Doubt]:
     """Returns the doubtful translations: those with something wrong, then the least sure first.
 

@@ -137,7 +137,7 @@ class ServedModel:
         """Returns the Translator of a query. There are few engines, each made once."""
         translator = self._shared_translator(query)
         # It is of what a search finds by probability alone.
-        knows_confidence = self.model.estimator and not self.model.search_options.repetition
+        knows_confidence = self.model.estimator and self.model.search_options.has_confidence
         confidence = query.confidence and bool(knows_confidence)
         if query.details or query.links or confidence:
             translator = translator.with_reports(

@@ -246,11 +246,13 @@ def test_translations_that_are_empty_or_go_in_circles_are_named(capsys):
         ("ha ha ha ha ha ha", "ha ha ha ha ha ha"),
         ("quatro", "no, no, no"),
     ]:
-        counts.add(pair, 3, Difference([], []), 0)
+        counts.add(pair, 3, Difference([], []), 0, doubtful=not pair[1])
     counts.warn()
     assert capsys.readouterr().err.splitlines() == [
         "1 of 6 lines: translated by nothing. The first: um",
         "2 of 6 lines: translated by one part again and again. The first: dois",
+        "2 of 6 lines: doubtful, with a confidence below 40. To see it: --confidence, or --review "
+        "of a file",
     ]
 
 

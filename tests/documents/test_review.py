@@ -4,6 +4,7 @@ import pytest
 from helpers import ROOT, Translated, identity
 
 from nmt import UserError
+from nmt.decoding.confidence import DOUBTFUL
 from nmt.documents import parse_document, review
 from nmt.documents.report import make_report
 
@@ -51,7 +52,7 @@ def test_the_least_confidence_that_is_not_doubtful_can_be_chosen(least, sources)
 
 def test_the_page_of_the_server_marks_what_is_doubtful_in_a_document():
     page = (ROOT / "nmt" / "serving" / "page" / "page.js").read_text()
-    assert f"const DOUBTFUL = {review.MIN_CONFIDENCE:.0f};" in page
+    assert f"const DOUBTFUL = {DOUBTFUL:.0f};" in page
 
 
 def test_doubts_need_a_confidence():

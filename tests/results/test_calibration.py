@@ -172,6 +172,25 @@ def test_a_line_is_as_sure_as_its_sentences_on_average(finished, calibrated):
     assert translate.with_reports().options.confidence is False
 
 
+def test_lines_that_the_run_is_not_sure_of_are_counted(finished, calibrated, capsys, monkeypatch):
+    lines = [source for source, _ in sentences(12, seed=4)]
+    command = "translate", "--run", finished / "run", *lines
+    assert call(*command, "--confidence", "--format", "jsonl") == 0
+    printed = capsys.readouterr().out.splitlines()
+    known = sorted(json.loads(line)["confidence"] for line in printed)
+    between = (known[5] + known[6]) / 2
+    assert known[5] < between < known[6]
+    for module in ("translator", "line_counts"):
+        monkeypatch.setattr(f"nmt.decoding.{module}.DOUBTFUL", between)
+    assert call(*command) == 0
+    said = f"6 of 12 lines: doubtful, with a confidence below {between:.0f}. To see it: --confid"
+    assert said in capsys.readouterr().err
+    (finished / "run" / "confidence.json").rename(finished / "sure.json")
+    assert call(*command) == 0
+    (finished / "sure.json").rename(finished / "run" / "confidence.json")
+    assert "doubtful" not in capsys.readouterr().err  # nothing is known
+
+
 def test_evaluate_says_how_well_confidence_predicts(finished, calibrated, capsys):
     assert call("evaluate", "--confidence", "--run", finished / "run", calibrated) == 0
     said = capsys.readouterr().out

@@ -165,7 +165,7 @@ class CTranslate2Engine:
             max_input_length=0,
             min_decoding_length=0,  # the likeliest translation may be empty
             max_decoding_length=max(map(length_limit, batch)),
-            return_scores=scored or beam > 1,
+            return_scores=True,  # 3% of a greedy search
             return_end_token=True,
             asynchronous=report is None,
             callback=report,
@@ -186,8 +186,7 @@ class CTranslate2Engine:
         ended = result if hasattr(result, "hypotheses") else result.result()
         limit = length_limit(request)  # that of the batch may be higher
         hypotheses = []
-        log_probabilities = ended.scores or [0.0] * len(ended.hypotheses)
-        for names, log_probability in zip(ended.hypotheses, log_probabilities, strict=True):
+        for names, log_probability in zip(ended.hypotheses, ended.scores, strict=True):
             ids = [START, *map(self._ids.__getitem__, names[:limit])]
             hypotheses.append(self._hypothesis(ids, log_probability))
         return hypotheses

@@ -43,7 +43,8 @@ class Hypothesis(NamedTuple):
     """A translation that a search has found."""
 
     ids: list[int]  # START first; END last if it is finished; no PAD
-    log_probability: float  # natural, of all tokens after START; 0.0 where none was asked for
+    # Natural, of all tokens after START; nan where none was asked for, nor known anyway.
+    log_probability: float
     score: float  # that over the length penalty; hypotheses are ranked by it
     finished: bool  # False where the length limit cut it off
 
