@@ -101,12 +101,17 @@ class LearnedWords:
         words = [match for match in WORD.finditer(text) if len(match[0]) <= LONGEST_WORD]
         case = case_of([word[0] for word in words])
         is_uniform = case != AS_FOUND or text == self._small(text) or not self._has_capitals
+        # Who writes one accent writes them all: "bebe" beside "café" is no "bebê".
+        is_bare = bool(self._with_accents) and all(
+            self._small(word[0]) == self._bare(word[0]) for word in words
+        )
         parts: list[str] = []
         emphasized, end = [], 0
         for number, match in enumerate(words):
             word, begins_text = match[0], number == 0 and len(words) > 1
             choose = self._usual_form if is_uniform else self._form_among_others
-            form = choose(word, begins_text)
+            accented = self._with_accents.get(self._bare(word), []) if is_bare else []
+            form = choose(word, begins_text, accented)
             if case == AS_FOUND and word.isupper() and form != word and len(word) > 1:
                 emphasized.append(match.span())
             if number == 0 and case == AS_FOUND and word[0].isupper() and form[0].islower():
@@ -116,18 +121,18 @@ class LearnedWords:
         read = "".join([*parts, text[end:]])
         return Reading(text) if read == given else Reading(read, case, tuple(emphasized))
 
-    def _usual_form(self, word: str, begins_text: bool) -> str:
+    def _usual_form(self, word: str, begins_text: bool, accented: list[str]) -> str:
         """Returns the form of a word of a text in capitals, in small letters, or of a title."""
         forms = [self._small(word), self._capitalized(word)]
         if begins_text and word[0].isupper():
             forms.reverse()
-        return self._nearest([*forms, word, *self._accented(word)])
+        return self._nearest([*forms, word, *accented])
 
-    def _form_among_others(self, word: str, begins_text: bool) -> str:
+    def _form_among_others(self, word: str, begins_text: bool, accented: list[str]) -> str:
         """Returns the form of a word of a text that is written as usual."""
         if self.tokens(word) == 1:
             return word
-        forms = self._accented(word)
+        forms = accented
         if word[0].isupper():
             forms = [capitalize(form, self._language) for form in forms]
         if word.isupper() and len(word) > 1:
@@ -135,9 +140,6 @@ class LearnedWords:
         elif begins_text and self.tokens(word) - self.tokens(self._small(word)) >= CLEARLY_FEWER:
             forms = [self._small(word), *forms]
         return self._nearest([word, *forms])
-
-    def _accented(self, word: str) -> list[str]:
-        return self._with_accents.get(self._bare(word), []) if self._with_accents else []
 
     def _nearest(self, forms: Sequence[str]) -> str:
         """Returns the first form, unless another one has clearly fewer tokens or is an entry."""

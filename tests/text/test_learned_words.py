@@ -56,6 +56,7 @@ SMALL = Vocabulary("onde fica a estação o gato ana")
         ("ONDE FICA A ESTAÇÃO?", "Onde fica a estação?", CAPITALS),
         ("ONDE FICA A ESTACAO?", "Onde fica a estação?", CAPITALS),
         ("Onde fica a estacao?", "Onde fica a estação?", AS_FOUND),
+        ("Onde é a estacao?", "Onde é a estacao?", AS_FOUND),  # who has an accent types them
         ("onde fica ana", "onde fica Ana", AS_FOUND),
         ("Gato", "gato", SENTENCE),
         ("Gato!", "gato!", SENTENCE),

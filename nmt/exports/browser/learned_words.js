@@ -51,10 +51,12 @@ class LearnedWords {
     const words = text.match(this.word).filter((word) => word.length <= LONGEST_WORD);
     let wanted = caseOf(words), number = 0;
     const isUniform = wanted !== AS_FOUND || text === this.small(text) || !this.hasCapitals;
+    const isBare = words.every((word) => this.small(word) === this.bare(word));
     const read = text.replace(this.word, (word) => {
       if (word.length > LONGEST_WORD) return word;
       const beginsText = number === 0 && words.length > 1;
-      const form = isUniform ? this.usualForm(word, beginsText) : this.formAmongOthers(word, beginsText);
+      const accented = isBare ? this.withAccents.get(this.bare(word)) ?? [] : [];
+      const form = this[isUniform ? "usualForm" : "formAmongOthers"](word, beginsText, accented);
       if (number === 0 && wanted === AS_FOUND && /^\p{Lu}/u.test(word) && /^\p{Ll}/u.test(form)) wanted = SENTENCE;
       number += 1;
       return form;
@@ -62,24 +64,20 @@ class LearnedWords {
     return { text: read, wanted: read === text ? AS_FOUND : wanted };
   }
 
-  usualForm(word, beginsText) {
+  usualForm(word, beginsText, accented) {
     const forms = [this.small(word), this.capitalized(this.small(word), this.source)];
     if (beginsText && /^\p{Lu}/u.test(word)) forms.reverse();
-    return this.nearest([...forms, word, ...this.accented(word)]);
+    return this.nearest([...forms, word, ...accented]);
   }
 
-  formAmongOthers(word, beginsText) {
+  formAmongOthers(word, beginsText, accented) {
     if (this.tokens(word) === 1) return word;
     const small = this.small(word);
-    let forms = this.accented(word);
+    let forms = accented;
     if (/^\p{Lu}/u.test(word)) forms = forms.map((form) => this.capitalized(form, this.source));
     if (isUpper(word) && word.length > 1) forms = [small, this.capitalized(small, this.source), ...forms];
     else if (beginsText && this.tokens(word) - this.tokens(small) >= CLEARLY_FEWER) forms = [small, ...forms];
     return this.nearest([word, ...forms]);
-  }
-
-  accented(word) {
-    return this.withAccents.size ? this.withAccents.get(this.bare(word)) ?? [] : [];
   }
 
   nearest([first, ...others]) { // the first form, unless another has clearly fewer tokens or is an entry
