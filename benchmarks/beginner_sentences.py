@@ -7,22 +7,26 @@ A line of a list is a source sentence, then the accepted English answers, separa
 character by character. The search is that of `run_demo.py translate`.
 
 The default list, `beginner_sentences.tsv`, was written before any training, but the corpus has
-grown since by what it showed: 118 of its 300 sentences are training text. Whoever wrote the 300 of
-`independent_sentences.tsv` had not seen the corpus; what failed of them chose the topics of
-`data/phrases.tsv`, and 113 of them are training text. The 114 of `learners_sentences.tsv` are by
-two learners who had not seen the project; 17 are training text. For `--dataset bundled-zh` there
-are `beginner_sentences_zh.tsv` and `independent_sentences_zh.tsv`, 100 each, of which 34 and 37 are
-training text.
+grown since by what it showed. Whoever wrote `independent_sentences.tsv` had not seen the corpus;
+what failed of it chose the topics of `data/phrases.tsv`. `learners_sentences.tsv` is by two
+learners who had not seen the project. For `--dataset bundled-zh` there are
+`beginner_sentences_zh.tsv` and `independent_sentences_zh.tsv`.
 
-Prints the share; with `--wrong`, also every wrong translation, with the first accepted answer.
+Prints the share, and how many sentences are training text of the run; with `--wrong`, also every
+wrong translation, with the first accepted answer.
 """
 
 import argparse
 import itertools
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from nmt.corpus.corpora import BUILT_IN_CORPORA
 
 HERE = Path(__file__).resolve().parent
 
@@ -52,11 +56,21 @@ def translations(run, sources):
     return process.stdout.splitlines()
 
 
+def training_sources(run):
+    """Returns the sources of the bundled corpus that a run was trained on."""
+    params = json.loads((run / "params.json").read_text(encoding="utf-8"))
+    return {
+        line.split("\t")[0]
+        for path in BUILT_IN_CORPORA[params["corpus"]["dataset"]][0]
+        for line in path.read_text(encoding="utf-8").splitlines()
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--run", required=True, help="folder of a trained run")
+    parser.add_argument("--run", required=True, type=Path, help="folder of a trained run")
     parser.add_argument(
         "--list", type=Path, default=HERE / "beginner_sentences.tsv", help="sentences and answers"
     )
@@ -64,13 +78,16 @@ def main():
     args = parser.parse_args()
 
     accepted = read_list(args.list)
-    translated = dict(zip(accepted, translations(Path(args.run).resolve(), accepted), strict=True))
+    translated = dict(zip(accepted, translations(args.run.resolve(), accepted), strict=True))
     wrong = [source for source in accepted if translated[source] not in accepted[source]]
     if args.wrong:
         for source in wrong:
             print(source, translated[source], accepted[source][0], sep="\t")
     right = len(accepted) - len(wrong)
-    print(f"{right} of {len(accepted)} right: {right / len(accepted):.1%}")
+    known = len(training_sources(args.run) & accepted.keys())
+    print(
+        f"{right} of {len(accepted)} right: {right / len(accepted):.1%}; {known} are training text"
+    )
 
 
 if __name__ == "__main__":

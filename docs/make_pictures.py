@@ -1,24 +1,33 @@
-"""Draws pictures of the explorer, or counts what its switches change; both in Chromium.
+"""Draws pictures of pages, or counts what the explorer's switches change; both in Chromium.
 
-python docs/make_explorer.py runs/quick                 # docs/explorer.png, explorer-tour.png
-python docs/make_explorer.py runs/quick --switches 40   # the counts behind "What to expect"
+python docs/make_pictures.py                 # explorer.png, explorer-tour.png, web-page.png
+python docs/make_pictures.py --switches 40   # the counts behind "What to expect"
 
-Both open explorer.html of the run, which `run_demo.py explore` writes, and need the packages of
-requirements-dev.txt, chromium and chromedriver.
+Pictures are written here. The explorer is docs/try.html, the other page is one that `run_demo.py
+export` writes of the same run. They need the packages of requirements-dev.txt, chromium and
+chromedriver.
 """
 
 import argparse
 import base64
 import itertools
 import shutil
+import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
 
 from selenium import webdriver
 
-NETWORK_PICTURE = Path(__file__).parent / "explorer.png"
-TOUR_PICTURE = Path(__file__).parent / "explorer-tour.png"
-WIDTH, HEIGHT = 1280, 800  # of the page, in pixels
+ROOT = Path(__file__).resolve().parents[1]
+EXPLORER, RUN = ROOT / "docs" / "try.html", ROOT / "data" / "trained"
+WIDTH, HEIGHT = 1280, 800  # of the explorer, in pixels
+TEXT_SIZE = 1000, 613  # of the other page
+TEXT = (
+    "O estádio é novo. Onde fica a estação?\nO carro vermelho é da minha irmã.\n\n"
+    "Ela comprou 1.250 livros em 2026."
+)
 STEP_OF_HEADS = 6  # of the tour
 SWITCHES = {  # as what_if.js sets them
     "no positional encoding": {"positions": False},
@@ -44,16 +53,21 @@ def start_browser() -> webdriver.Chrome:
     options.binary_location = shutil.which("chromium")
     service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
     browser = webdriver.Chrome(options=options, service=service)
-    metrics = dict(width=WIDTH, height=HEIGHT, deviceScaleFactor=1, mobile=False)
-    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
     features = {"prefers-color-scheme": "light", "prefers-reduced-motion": "reduce"}
     settings = [{"name": name, "value": value} for name, value in features.items()]
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": settings})
     return browser
 
 
+def show(browser: webdriver.Chrome, page: Path, width: int, height: int) -> None:
+    """Opens a page in a window of a size in pixels."""
+    metrics = dict(width=width, height=height, deviceScaleFactor=1, mobile=False)
+    browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+    browser.get(page.as_uri())
+
+
 def wait(browser: webdriver.Chrome) -> None:
-    """Waits until a page has computed and drawn all that is under way."""
+    """Waits until the explorer has computed and drawn all that is under way."""
     while not browser.execute_script("return network && !isWorking && !waiting.size"):
         time.sleep(0.1)
     time.sleep(0.5)  # until it is painted
@@ -66,23 +80,38 @@ def photograph(browser: webdriver.Chrome, box: list[float], path: Path) -> None:
         "Page.captureScreenshot", {"format": "png", "captureBeyondViewport": True, "clip": clip}
     )
     path.write_bytes(base64.b64decode(picture["data"]))
+    print(path)
 
 
-def draw(browser: webdriver.Chrome) -> None:
-    """Writes the map of the page and a step of its tour into the pictures."""
+def draw_explorer(browser: webdriver.Chrome) -> None:
+    """Writes the map of the explorer, and a step of its tour."""
     wait(browser)
     box = browser.execute_script(
         "const box = document.getElementById('map').getBoundingClientRect();"
         "return [box.left + scrollX, box.top + scrollY, box.width, box.height]"
     )
-    photograph(browser, box, NETWORK_PICTURE)
+    photograph(browser, box, Path("explorer.png"))
     browser.find_element("id", "start-tour").click()
     for _ in range(STEP_OF_HEADS - 1):
         wait(browser)
         browser.find_element("id", "tour-next").click()
     wait(browser)
     top = browser.execute_script("return scrollY")
-    photograph(browser, [0, top, WIDTH, HEIGHT], TOUR_PICTURE)
+    photograph(browser, [0, top, WIDTH, HEIGHT], Path("explorer-tour.png"))
+
+
+def draw_translator(browser: webdriver.Chrome) -> None:
+    """Writes a translation by the page of `export --format html`."""
+    with tempfile.TemporaryDirectory() as folder:
+        page = Path(folder) / "translator.html"
+        program = [sys.executable, str(ROOT / "run_demo.py"), "export", "--format", "html"]
+        command = [*program, "--run", str(RUN), "--to", str(page)]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        show(browser, page, *TEXT_SIZE)
+        browser.find_element("id", "source").clear()
+        browser.find_element("id", "source").send_keys(TEXT)
+        time.sleep(3)  # until it is translated
+        photograph(browser, [0, 0, *TEXT_SIZE], Path("web-page.png"))
 
 
 def single_parts(sizes: dict) -> dict[str, dict]:
@@ -116,16 +145,16 @@ def count(browser: webdriver.Chrome, sentences: list[str]) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("run", type=Path, help="a run folder with explorer.html")
     parser.add_argument("--switches", type=int, metavar="N", help="count on N test sentences")
     args = parser.parse_args()
     chromium = start_browser()
     try:
-        chromium.get((args.run / "explorer.html").resolve().as_uri())
+        show(chromium, EXPLORER, WIDTH, HEIGHT)
         if args.switches:
-            lines = (args.run / "translations.txt").read_text(encoding="utf-8").splitlines()
+            lines = (RUN / "translations.txt").read_text(encoding="utf-8").splitlines()
             count(chromium, [line.split("\t")[0] for line in lines[: args.switches]])
         else:
-            draw(chromium)
+            draw_explorer(chromium)
+            draw_translator(chromium)
     finally:
         chromium.quit()

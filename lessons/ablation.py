@@ -208,6 +208,7 @@ class Task(NamedTuple):
     steps: int  # of training
     batches: Callable[[int], Iterator]  # seed -> endless batches of ids inp (B, S), tar (B, T)
     test: tuple  # ids inp (N, S), tar (N, T)
+    pairs: int | None = None  # for training; None: new ones for ever
 
 
 SYMBOLS = 20  # of the sequences
@@ -289,7 +290,8 @@ def bundled(
     def batches(seed):
         return map(arrays, shuffled(pairs.train, seed))
 
-    return Task(vocab_size, steps, batches, arrays(pairs.test[: tests or TEST_SEQUENCES]))
+    test = arrays(pairs.test[: tests or TEST_SEQUENCES])
+    return Task(vocab_size, steps, batches, test, len(pairs.train))
 
 
 # ---- Training ----
@@ -484,7 +486,10 @@ def result_of(plan: Plan, name: str, seed: int) -> Result:
 
 def run(plan: Plan) -> None:
     """Trains every ablation of a plan, prints its row, and draws the curves."""
-    print(f"\n{plan.name}: {plan.steps} steps; median (lowest to highest) of {plan.seeds} seeds\n")
+    sizes = f"{plan.steps} steps, {len(plan.task.test[0])} test sequences"
+    if plan.task.pairs:
+        sizes += f", {plan.task.pairs:,} pairs for training"
+    print(f"\n{plan.name}: {sizes}; median (lowest to highest) of {plan.seeds} seeds\n")
     print(f"| {' | '.join(['ablation', *COLUMNS])} |")
     print(f"|{'---|' * (1 + len(COLUMNS))}")
     results = {}

@@ -49,7 +49,9 @@ def run(args: Namespace) -> None:
     lines = lines or [source for source, *_ in read_translations(run, SAMPLES)]
     examples = page.examples(translator, lines, are_chosen)
     languages = model.languages or ("en",)
-    html = page.assemble(run.path.name, model.transformer, tokenizer, examples, languages).encode()
+    html = page.assemble(
+        run.path.name, model.transformer, tokenizer, examples, languages, model.estimator
+    ).encode()
     path = Path(args.to) if args.to else run.path / "explorer.html"
     if args.to:
         with output.new(path) as unfinished:

@@ -339,8 +339,9 @@ class Service:
                 translator = served.translator(Query(served, served.directions[0]))
                 examples = explorer.examples(translator, served.examples, are_chosen=False)
                 page = explorer.assemble(
-                    served.name, served.model.transformer, served.tokenizer, examples
-                )
+                    served.name, served.model.transformer, served.tokenizer, examples,
+                    estimator=served.model.estimator,
+                )  # fmt: skip
                 self._explorers[served] = StoredBytes(page.encode())
             return self._explorers[served]
 

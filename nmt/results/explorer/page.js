@@ -135,9 +135,16 @@ function chip(id) {
   return [label(id), " ", element("small", { textContent: id })];
 }
 
+function isDoubtful() { // whether the run expects little of its own translation
+  const isOwn = translation.done && !isSwitched() && !isSampled() && (view.fromRun || !view.forced.length);
+  return data.estimator && isOwn && confidence(data.estimator, translation) < data.doubtful;
+}
+
 function* showTranslation() {
   at("translation").textContent = textOf(translation.words());
   const notes = [say("milliseconds", { ms: view.milliseconds.toFixed(0), tokens: translation.steps.length })];
+  at("doubt").textContent = isDoubtful() ? say("doubtful") : "";
+  at("translation").classList.toggle("doubtful", isDoubtful());
   if (view.fromRun) notes.push(say("as-run"));
   else if (view.forced.length) notes.push(say("forced", { number: view.forced.length }));
   at("timing").textContent = notes.join(" · ");

@@ -3,6 +3,7 @@
 page.html is the frame, style.css the look, texts.json what is said in each language. What computes
 is in nmt/exports/browser/, which is read first; sentences.js of nmt/exports/html/ divides text into
 sentences. The rest is read in the order of SCRIPTS:
+confidence.js says how sure a translation is;
 starting.js, in a script of its own before all others, reports what they cannot read or start;
 by_hand.js explains a single attention weight, drawing.js draws; attention.js, flow.js, decoding.js,
 map.js, block.js, what_if.js and inside.js are parts of the page; sections.js folds them, tour.js
@@ -14,6 +15,7 @@ from typing import Any, NamedTuple
 
 from nmt import UserError
 from nmt.decoding import tokens
+from nmt.decoding.confidence import DOUBTFUL, Estimator
 from nmt.decoding.translator import Translator
 from nmt.exports import html_file
 from nmt.exports.browser import browser_model
@@ -25,8 +27,8 @@ from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
 SCRIPTS = (
-    "by_hand.js", "drawing.js", "attention.js", "flow.js", "decoding.js", "map.js", "block.js",
-    "what_if.js", "inside.js", "sections.js", "tour.js", "page.js",
+    "confidence.js", "by_hand.js", "drawing.js", "attention.js", "flow.js", "decoding.js", "map.js",
+    "block.js", "what_if.js", "inside.js", "sections.js", "tour.js", "page.js",
 )  # fmt: skip
 STARTING = "starting.js"
 MAX_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
@@ -89,11 +91,12 @@ def assemble(
     tokenizer: Tokenizer,
     examples: Sequence[Example],
     languages: Sequence[str] = (),
+    estimator: Estimator | None = None,
 ) -> str:
     """Returns the page as HTML.
 
     By the rules of `languages`, codes of source and target, the page recognizes a text of several
-    sentences; where they are unknown, of no text.
+    sentences; where they are unknown, of no text. Without an estimator, it marks no doubt.
     """
     data = dict(
         run=run,
@@ -102,6 +105,8 @@ def assemble(
         examples=[example._asdict() for example in examples],
         sentences=html_file.sentence_rules(tokenizer, languages[0]) if languages else None,
         words=browser_model.word_rules(languages),
+        estimator=estimator and estimator._asdict(),
+        doubtful=DOUBTFUL,
     )
     programs = {
         "STARTING": browser_model.scripts(FOLDER, [STARTING]),

@@ -1,0 +1,95 @@
+"""Writes what commands print into docs/outputs/, from where the pages quote it.
+
+python docs/make_outputs.py              # of all commands that take no minutes
+python docs/make_outputs.py today-all    # of these, whatever they take; then correct the pages
+
+A file of docs/outputs/ begins with its command, after "$ ". Of a command that takes minutes, or
+draws a picture of docs/, the second line says what the output was made from, and a stamp of that:
+a test fails where it is old. In a page, `<!-- outputs/NAME.txt -->` stands before a block whose
+lines, or numbers, are from there.
+"""
+
+import ast
+import hashlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDER = ROOT / "docs" / "outputs"
+WORK = ROOT / "runs" / "outputs"  # where the commands run
+MADE_FROM = re.compile(r"made from (.*): \w+\n")
+
+
+class Output(NamedTuple):
+    """What a command has printed."""
+
+    command: str  # begins with "python "
+    made_from: list[str]  # paths in the repository; none where a test runs the command again
+    text: str
+
+    def written(self) -> str:
+        """Returns the file's content."""
+        paths = " ".join(self.made_from)
+        made_from = f"made from {paths}: {stamp(self.made_from)}\n" if paths else ""
+        return f"$ {self.command}\n{made_from}\n{self.text}"
+
+    def again(self, folder: Path) -> "Output":
+        """Returns what the command prints now, in a folder without runs, but with data/ and such.
+
+        Raises CalledProcessError.
+        """
+        for name in ("benchmarks", "data"):
+            if not (folder / name).exists():
+                (folder / name).symlink_to(ROOT / name)
+        _, script, *arguments = shlex.split(self.command)
+        words = [sys.executable, str(ROOT / script), *arguments]
+        printed = subprocess.run(words, cwd=folder, check=True, stdout=subprocess.PIPE)
+        return self._replace(text=printed.stdout.decode())
+
+
+def read(path: Path) -> Output:
+    """Returns a file of FOLDER."""
+    command, _, rest = path.read_text(encoding="utf-8").partition("\n")
+    made_from = MADE_FROM.match(rest)
+    text = rest[made_from.end() if made_from else 0 :].removeprefix("\n")
+    return Output(command.removeprefix("$ "), made_from[1].split() if made_from else [], text)
+
+
+def stamp(paths: list[str]) -> str:
+    """Returns a hash of files, and of all files in folders; of Python, of the code alone."""
+    digest = hashlib.sha256()
+    for path in map(ROOT.joinpath, paths):
+        for file in sorted(path.rglob("*.*")) if path.is_dir() else [path]:
+            content = file.read_bytes()
+            if file.suffix == ".py":
+                content = ast.dump(ast.parse(content)).encode()
+            digest.update(content)
+    return digest.hexdigest()[:12]
+
+
+def copy_pictures(text: str) -> None:
+    """Copies the pictures that an output names, of those in docs/, from WORK."""
+    for path in re.findall(r"^\S+\.png$", text, re.M):
+        if (picture := ROOT / "docs" / Path(path).name).exists():
+            shutil.copy(WORK / path, picture)
+
+
+def main() -> None:
+    """Writes the outputs that are named, or all that a test runs again."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    paths = [FOLDER / f"{name}.txt" for name in sys.argv[1:]]
+    for path in paths or sorted(FOLDER.glob("*.txt")):
+        output = read(path)
+        if paths or not output.made_from:
+            output = output.again(WORK)
+            copy_pictures(output.text)
+            path.write_text(output.written(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
