@@ -128,7 +128,8 @@ def _hidden_span(unit: re.Match[str], text: str, start: int, hidden: Sequence[st
         joins(before, is_end),
         not before.isalnum() and not is_end,
         joins_right,
-        ends_text=not text[unit.end() :].strip() and before in ".!?…。！？",
+        ends_text=not text[unit.end() :].strip()
+        and text[: unit.start()].rstrip()[-1:] in ".!?…。！？",
     )
 
 

@@ -62,6 +62,7 @@ def test_the_network_reads_the_sentence_around_what_must_not_change(text, expect
         ("{name}, where is it?", "Où est-ce ?", [(0, 0)], "{name}, Où est-ce ?"),
         ("Sir, {x} is in", "Monsieur, est ici", [(0, 0), (1, 1), (2, 2)], "Monsieur, {x} est ici"),
         ("Hello {x}, hello", "Bonjour, bonjour", [(0, 0), (1, 1)], "Bonjour {x}, bonjour"),
+        ("Hello, dog. {x}", "Bonjour, chien.", [(0, 0), (1, 1)], "Bonjour, chien. {x}"),
         ("see ({x}) now", "voir maintenant", [(0, 0), (1, 1)], "voir ({x}) maintenant"),
         ("I have {x} dogs", "我有狗", [(0, 0), (1, 1), (2, 2)], "我有{x}狗"),
         ("one {x} two", "", None, "{x}"),
