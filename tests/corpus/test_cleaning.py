@@ -156,6 +156,25 @@ def test_the_newest_pairs_are_held_out_and_no_source_is_on_both_sides(tmp_path, 
     )
 
 
+def test_a_unit_is_as_new_as_its_last_change(tmp_path):
+    units = [
+        ('creationdate="20240101T000000Z" changedate="20250101T000000Z"', "", "changed"),
+        ('creationdate="20240601T000000Z"', "", "later"),
+        ("", 'changedate="20260101T000000Z"', "its text"),
+        ('creationdate="20240701T000000Z"', 'changedate="20200101T000000Z"', "latest but two"),
+    ]
+    texts = (
+        f'<tu {unit}><tuv xml:lang="pt"><seg>{text}</seg></tuv>'
+        f'<tuv xml:lang="en" {variant}><seg>{text}</seg></tuv></tu>'
+        for unit, variant, text in units
+    )
+    memory, test = tmp_path / "a.tmx", tmp_path / "test.tsv"
+    memory.write_text(tmx.head("pt", "") + "".join(texts) + tmx.END)
+    command = ["data", memory, "--to", tmp_path / "b.tsv", "--hold-out", test, "--newest", "2"]
+    assert call(*command) == 0
+    assert test.read_text() == "changed\tchanged\nits text\tits text\n"
+
+
 def test_of_pairs_without_a_time_those_of_the_highest_weight_are_the_newest(tmp_path):
     terms = write(tmp_path / "terms.tsv", [(b"sim", b"yes"), (b"um", b"one")])
     other = write(tmp_path / "other.tsv", [(b"dois", b"two"), (b"sim", b"yep")])

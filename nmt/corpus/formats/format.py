@@ -30,7 +30,7 @@ class Row(NamedTuple):
 
     number: int  # of its line, row or unit in the file, from 1
     cells: list[str]  # a source and a target, unless the row is damaged
-    created: str = ""  # when, as the file says; later times come later in the order of strings
+    created: str = ""  # or changed last, as the file says; later times are greater strings
 
 
 ReadLines = Callable[[str | Path], Iterator[str]]  # such as encoding.read_lines

@@ -46,8 +46,7 @@ def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[R
         sides = [_texts_in(variants, code) for code in wanted or ()]
         if sides and all(sides):
             with_variants += any(len(texts) > 1 for texts in sides)
-            created = re.sub("[-:]", "", event.element.get("creationdate", ""))  # as some write it
-            yield Row(number, [texts[0] for texts in sides], created)
+            yield Row(number, [texts[0] for texts in sides], _last_change(event.element))
         else:
             left_out += 1
     if number and left_out == number:
@@ -76,6 +75,16 @@ def languages(path: str | Path, selection: Selection) -> Pair | None:
         elif len(segments := _segments(_variants(event.element))) > 1:
             return _choose([*segments], source_language, path)
     return None
+
+
+def _last_change(unit: "Element") -> str:
+    """Returns when a unit, or a text of it, was written or changed last; "" if nothing says so."""
+    dates = (
+        one.get(name, "")
+        for one in (unit, *unit.iterchildren("{*}tuv"))
+        for name in ("creationdate", "changedate")
+    )
+    return max(re.sub("[-:]", "", date) for date in dates)  # 2026-01-01 is how some write it
 
 
 class Variant(NamedTuple):
