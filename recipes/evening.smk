@@ -7,6 +7,8 @@ it; project.yaml is an example with comments.
 """
 
 include: "common.smk"
+from nmt.exports.formats import FORMATS
+from nmt.results import verdict
 from nmt.text.glossary import read_glossary
 
 
@@ -51,8 +53,7 @@ if "glossary" in config:
 RIVALS = {Path(path).name: path for path in config.get("against", [])}
 if len(RIVALS) < len(config.get("against", [])) or {"base", "domain"} & RIVALS.keys():
     stop("against: the folders of two runs have the same name; rename one")
-if DOMAIN:
-    RIVALS["base"] = str(TO / "base")
+GAINS = [TO / "results" / f"{test}-gain.json" for test in TESTS if DOMAIN]
 RESULTS = [f"{test}-against-{name}" for test in TESTS for name in RIVALS]
 RESULTS = RESULTS or [f"{test}-alone" for test in TESTS]
 if "glossary" in config:
@@ -179,6 +180,27 @@ rule comparison:
         "{PROGRAM} evaluate --run {params.run:q} --against {params.rival:q} {input.test:q} > {output:q}"
 
 
+rule gain:
+    input:
+        TO / "done" / "domain",
+        test=TO / "text" / "tests" / "{test}.tsv",
+    output:
+        TO / "results" / "{test}-gain.json",
+    params:
+        run=TO / "domain",
+        base=TO / "base",
+    shell:
+        "{PROGRAM} evaluate --run {params.run:q} --against {params.base:q} {input.test:q} --json "
+        "> {output:q}"
+
+
+def domain_verdict():
+    """Returns the Verdict on the domain's run beside the base, by the first test set."""
+    first, *others = (verdict.read_change(test, path) for test, path in zip(TESTS, GAINS))
+    judged = verdict.judge(first, [], significant=False)
+    return judged._replace(changes=[first, *others])
+
+
 rule translations_with_glossary:
     input:
         TO / "done" / RUN,
@@ -220,12 +242,17 @@ def sums_of_text():
 
 rule report:
     input:
-        expand(TO / "results" / "{result}.txt", result=RESULTS),
+        GAINS,
+        results=expand(TO / "results" / "{result}.txt", result=RESULTS),
     output:
         TO / "report.txt",
     run:
         parts = ["\n".join(["==> Text <==", *sums_of_text()])]
-        parts += [f"==> {Path(path).stem} <==\n{Path(path).read_text().rstrip()}" for path in input]
+        if DOMAIN:
+            judged = domain_verdict()
+            parts.append(f"==> domain beside base <==\n{judged.line}\n\n{judged.table()}")
+        for path in map(Path, input.results):
+            parts.append(f"==> {path.stem} <==\n{path.read_text().rstrip()}")
         Path(output[0]).write_text("\n\n".join(parts) + "\n")
 
 
@@ -237,16 +264,21 @@ rule export:
     params:
         run=TO / RUN,
         folder=lambda wildcards: TO / "exports" / wildcards.format,
+        ending=lambda wildcards: Path(FORMATS[wildcards.format].file_name).suffix,
     shell:
         """
         rm -rf {params.folder:q}
         mkdir -p {params.folder:q}
-        {PROGRAM} export --run {params.run:q} --format {wildcards.format} --to {params.folder:q}/model
+        {PROGRAM} export --run {params.run:q} --format {wildcards.format} \
+            --to {params.folder:q}/model{params.ending}
         """
 
 
 onsuccess:
     if (TO / "report.txt").exists():
-        words = ["python", "run_demo.py", "serve", "--run", str(TO / RUN)]
+        judged = domain_verdict() if DOMAIN else None
+        better = TO / RUN if judged is None or judged.is_better else TO / "base"
+        words = ["python", "run_demo.py", "serve", "--run", str(better)]
         words += ["--glossary", config["glossary"]] if "glossary" in config else []
-        print(f"Scores: {TO / 'report.txt'}. Serve it: {shlex.join(words)}")
+        said = f" {judged.line}" if judged else ""
+        print(f"Scores: {TO / 'report.txt'}.{said} Serve it: {shlex.join(words)}")

@@ -1,4 +1,4 @@
-"""Whether a run that learned from corrections is better than before (recipes/corrections.smk)."""
+"""Whether a run that learned more is better than before, for the recipes corrections and evening."""
 
 import json
 from collections.abc import Sequence
@@ -86,7 +86,7 @@ def judge(
     """
     reasons = []
     if corrections.difference <= 0:
-        reasons.append(f"no gain on {corrections}")
+        reasons.append(f"{'a loss' if corrections.difference else 'no gain'} on {corrections}")
     elif significant and not corrections.is_significant:
         reasons.append(f"may be chance: {corrections}")
     for change in tests:

@@ -26,6 +26,7 @@ SAME = change("general", 30.0, 29.8, 0.001)
         (GAIN._replace(p_value=0.05), SAME, {}, "may be chance: corrections +3.0 BLEU"),
         (GAIN._replace(p_value=0.3), SAME, {"significant": False}, None),
         (GAIN._replace(after=20.0), SAME, {"significant": False}, "no gain on corrections +0.0"),
+        (GAIN._replace(after=19.0), SAME, {}, "a loss on corrections -1.0"),
     ],
 )
 def test_a_run_is_better_if_it_gains_on_corrections_and_loses_nothing(
