@@ -34,7 +34,7 @@ def write(path: Path, export: Export) -> None:
         model = Path(folder) / "model"
         ctranslate2_model.write(model, export)
         (model / "tokenizer.model").rename(Path(folder) / "sentencepiece.model")
-        (model / "target.model").unlink(missing_ok=True)  # Argos joins tokens without it
+        (model / "target.model").unlink()  # Argos joins tokens without it
         metadata = json.dumps(package_metadata(languages, export.package_version), indent=1)
         (Path(folder) / "metadata.json").write_text(metadata, encoding="utf-8")
         with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as package:

@@ -147,13 +147,12 @@ def write(path: Path, export: Export) -> None:
 
 
 def write_tokenizer(folder: Path, tokenizer: Tokenizer) -> None:
-    """Writes tokenizer.model, of both languages or of sources, and target.model, if there is one.
+    """Writes tokenizer.model, of sources, and target.model, of targets; the two may be the same.
 
     A tag that each source begins with is named, because SentencePiece does not add it.
     """
     (folder / "tokenizer.model").write_bytes(tokenizer.model)
-    if tokenizer.has_two_models:
-        (folder / "target.model").write_bytes(tokenizer.target.model)
+    (folder / "target.model").write_bytes(tokenizer.target.model)
     if tag := tokenizer.tag:
         log.info(f"Put {tag} before the tokens of each source: the model needs it.")
 

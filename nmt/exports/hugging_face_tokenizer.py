@@ -70,6 +70,7 @@ def marian_files(
             files[f"{side}vocab.json"] = ids
     files["tokenizer_config.json"] = language_names(languages) | {
         "tokenizer_class": "MarianTokenizer",
+        "bos_token": names[""][START],  # no part of a decoded text
         "unk_token": names[""][UNKNOWN],
         "eos_token": names[""][END],
         "pad_token": names[""][PAD],

@@ -1,4 +1,4 @@
-"""Whether a run that learned more is better than before, for the recipes corrections and evening."""
+"""Whether a run that learned more is better than before: for corrections.smk and evening.smk."""
 
 import json
 from collections.abc import Sequence

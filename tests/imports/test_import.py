@@ -25,6 +25,7 @@ from helpers import (
 )
 from safetensors.numpy import load_file, save_file
 
+from nmt.decoding.search_options import EXTRA_TOKENS
 from nmt.exports import ctranslate2_model, hugging_face, saved_model
 from nmt.exports.exported_model import Export
 from nmt.imports.imported_model import NEVER, read_model
@@ -277,6 +278,40 @@ def test_a_saved_model_and_ctranslate2_take_text_as_the_program_does(run, tmp_pa
         "tokenizer.model",
         "target.model",
     }
+
+
+@pytest.mark.slow  # imports PyTorch and transformers
+@pytest.mark.parametrize("separate", [False, True])
+def test_exports_of_an_import_give_the_text_of_the_program(separate, tmp_path):
+    """As export.md decodes them."""
+    import ctranslate2
+    from sentencepiece import SentencePieceProcessor
+    from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+    folder = write_marian_folder(tmp_path / "model", separate=separate)
+    write_run(tmp_path / "run", read_model(folder))
+    _, tokenizer, model = loading.load(tmp_path / "run")
+    translate = loading.load_translator(tmp_path / "run", beam=1, protect=False, split=False)
+    expected = [*translate(LINES[:3])]
+    hugging_face.write(tmp_path / "hf", Export(model.transformer, tokenizer))
+    theirs = AutoTokenizer.from_pretrained(tmp_path / "hf")
+    network = AutoModelForSeq2SeqLM.from_pretrained(tmp_path / "hf")
+    for text, line in zip(expected, LINES, strict=False):
+        inputs = theirs([line], return_tensors="pt")
+        length = inputs["input_ids"].shape[1] + EXTRA_TOKENS
+        ids = network.generate(**inputs, num_beams=1, max_length=length + 1)
+        assert theirs.batch_decode(ids, skip_special_tokens=True) == [text]
+    ctranslate2_model.write(tmp_path / "ct2", Export(model.transformer, tokenizer))
+    searcher = ctranslate2.Translator(str(tmp_path / "ct2"))
+    sources, targets = (
+        SentencePieceProcessor(model_file=str(tmp_path / "ct2" / f"{name}.model"))
+        for name in ("tokenizer", "target")
+    )
+    names = tokenizer.target.tokens(range(tokenizer.target.vocab_size))
+    for line in LINES[:3]:  # of random weights, a search hangs on the last bit of a number
+        (result,) = searcher.translate_batch([sources.encode(line, out_type=str)], beam_size=1)
+        found = [START, *map(names.index, result.hypotheses[0]), END]
+        assert targets.decode(result.hypotheses[0]) == tokenizer.target.decode([found])[0]
 
 
 # ---- Against transformers and the converter of CTranslate2 ----
