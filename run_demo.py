@@ -1,7 +1,7 @@
 """Trains a translator as the tutorial does: data, network, optimizer, step, epochs, translating.
 
     python run_demo.py                               train, evaluate, translate samples, draw plots
-    python run_demo.py --plain                       train with exactly the code below
+    python run_demo.py --plain                       train by the network and the step below
     python run_demo.py --train a.src a.tgt           the same with your own aligned files
     python run_demo.py translate "Bom dia."          translate a sentence; for a file, add < FILE
 

@@ -1,9 +1,9 @@
 """The Transformer of "Attention Is All You Need" (Vaswani et al. 2017, arXiv 1706.03762).
 
 Read it from top to bottom, nearly in the order of TensorFlow's tutorial. It is complete and plain:
-ids of tokens in, logits or ids out. `run_demo.py --plain` trains and translates with these very
-lines; without it, nmt/network/engine.py replaces the methods that cost the most time, tested to
-give the same results. docs/names.md lists what differs from the tutorial.
+ids of tokens in, logits or ids out. `run_demo.py --plain` trains by these lines, and `translate
+--plain` translates by them; else nmt/network/engine.py replaces the methods that cost most, tested
+to give the same results. docs/names.md lists what differs from the tutorial.
 
 Shapes in comments: B sentences, L tokens (S source, T target), H heads, D = d_model, V vocabulary
 size. Masks are 1.0 at positions that must not be attended to; "real" tokens are not padding.
