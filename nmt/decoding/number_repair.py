@@ -17,7 +17,7 @@ from typing import NamedTuple
 from nmt.decoding import candidates, sources
 from nmt.decoding.context import Context
 from nmt.decoding.sentence import Sentence
-from nmt.text.differences import NUMBER, with_common_digits
+from nmt.text.differences import NUMBER, digits, with_common_digits
 from nmt.text.protected import NOT_A_DIGIT, SPACE, Protector, Span, replace
 
 DECADE, YEAR = re.compile("[1-9]0"), re.compile("(?:1[5-9]|20)[1-9]0")
@@ -58,13 +58,13 @@ def _groups(span: Span) -> str:
 
 
 def _digits(span: Span) -> str:
-    """Returns the digits of a number; a time or a date is its groups of digits, or nothing."""
-    return span.original if TIME.search(span.original) else span.digits
+    """Returns what `digits` does; a time or a date is its groups of digits, or nothing."""
+    return span.original if TIME.search(span.original) else digits(span.original)
 
 
 def _written_digits(span: Span) -> str:
     """Returns the digits of a number, unless its separators are none of a number: 79,98.836."""
-    return span.digits if WELL_FORMED.fullmatch(span.original) else span.original
+    return digits(span.original) if WELL_FORMED.fullmatch(span.original) else span.original
 
 
 STRICT_FORMS = [Form(_groups, _groups), Form(_digits, _written_digits)]

@@ -1,7 +1,8 @@
 """What a translation has lost or added of what must not change: numbers, URLs, placeholders, tags.
 
-Numbers are compared by their digits alone, in their order, because languages write "1,234.50" and
-"1 234,50". Numbers between which there is nothing but a space or a sign count as one.
+Numbers are compared by their digits, in their order, and by where decimals begin: languages write
+"1,234.50" and "1 234,50". Numbers between which there is nothing but a space or a sign count as
+one.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from nmt.text.protected import DEFAULT, NOT_A_DIGIT, SPACE, Protector, Span, rep
 NUMBER = re.compile(rf"\d++(?>(?:[.,:/'\u2019{SPACE}hH-]\d++)*)")
 # Of no language, so that a translation has as many.
 SIGN = re.compile(r"[*|\[\]{}<>`~\\=_\u2022\u266a\u266b\u2190-\u21ff\u2600-\u27bf]")
+LAST_GROUP = re.compile(r"\D(\d{1,2})$")  # decimals, minutes, days: not thousands
 OTHER_DIGIT = re.compile(r"[^\D0-9]")
 
 Item = TypeVar("Item")
@@ -123,8 +125,10 @@ def difference(source: str, translation: str, protector: Protector = DEFAULT) ->
 
 
 def digits(number: str) -> str:
-    """Returns the digits of a number."""
-    return NOT_A_DIGIT.sub("", number)
+    """Returns the digits of a number, and where a last group of one or two begins: 2,5 is no 25."""
+    end = LAST_GROUP.search(number)
+    whole = number[: end.start()] if end else number
+    return NOT_A_DIGIT.sub("", whole) + (f".{end[1]}" if end else "")
 
 
 def with_common_digits(text: str) -> str:

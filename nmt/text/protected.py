@@ -68,10 +68,13 @@ CODE = (
     rf"|(?<![{LETTER}\d.,])(?![0-9]{{1,3}}(?:\.[0-9]{{3}}){{3}}(?!\d))[0-9]{{1,3}}(?:\.[0-9]{{1,3}}){{3}}"
     rf"(?:/[0-9]{{1,2}})?(?![{LETTER}\d])"
     rf"|(?<![{LETTER}\d.,/-])(?=[0-9./]{{1,40}}-)[0-9]{{1,15}}(?:[./-][0-9]{{1,15}}){{3,8}}(?![{LETTER}\d])"
-    # 4x4, 1920x1080, 0x1F, 8a52fd9; 3D, 5G, but neither 3rd nor 5km, nor the number 10h30.
+    # 4x4, 1920x1080, 0x1F, 8a52fd9; 3D, 5G, but neither 3rd nor the number 10h30.
     rf"|(?<![{LETTER}\d.,])(?!{HOUR})[0-9]{{1,20}}[A-Za-z\u00d7]{{1,20}}[0-9][0-9A-Za-z]*+"
     rf"(?>(?:[-.:/\u00d7][0-9A-Za-z]*[0-9][0-9A-Za-z]*+)*)(?![{LETTER}])"
     rf"|(?<![{LETTER}\d.,])[0-9]{{1,4}}(?!(?:ST|ND|RD|TH)\b)[A-Z]{{1,3}}(?![{LETTER}\d])"
+    # 5km, 2,5kg, 25°C, 3ª, of which the sign or the letters may be unknown.
+    rf"|(?<![{LETTER}\d.,])[0-9]{{1,9}}(?:[.,][0-9]{{1,9}})?"
+    rf"(?:km/h|[kcm]?m[\u00b2\u00b32]?|[km]?g|[mc]?[lL]|kWh?|[kMG]B|\u00b0[CF]?|[\u00aa\u00ba])(?![{LETTER}\d])"
     # An IBAN in groups; telephone numbers; mp3, COVID-19, B2B, v1.2.
     rf"|(?<![{LETTER}\d])[A-Z]{{2}}[0-9]{{2}}[{SPACE}]?[A-Z0-9]{{4}}(?:[{SPACE}]?[0-9][0-9A-Z]{{3}}){{2,6}}"
     rf"(?:[{SPACE}][0-9][0-9A-Z]{{0,2}})?(?![{LETTER}\d])"
@@ -83,6 +86,7 @@ CODE = (
     rf"|(?<![{LETTER}\d.,:/-])[0-9]{{3}}-(?:[0-9]{{3}}-)?[0-9]{{4}}(?![{LETTER}\d-])"
     rf"|(?<![{LETTER}\d])[{LETTER}]++[-]?[0-9][{LETTER}0-9]*+(?>(?:[-.:/][0-9][{LETTER}0-9]*+)*)"
 )
+QUANTITY_SIGNS = "$\u20ac\u00a3\u00a5\u20b9\u20bd%\u2030"  # beside a number
 # Digits of other scripts change in translation, and are left to the network.
 START_OF_NUMBER = rf"(?:(?<![^\s(])[-+\u2212])?(?<![{LETTER}\d])"
 AMOUNT = (  # 2024-05-06, 150 000, 1,234.50, 12:30
@@ -182,6 +186,12 @@ class Protector:
         self._tag = re.compile("|".join(tags) or "(?!)")
         read = "".join(characters or ())
         self._signs = re.compile(rf"[^\w\s{re.escape(read)}]+" if read else "(?!)")
+        unread = "".join(sign for sign in QUANTITY_SIGNS if read and sign not in read) or "\0"
+        number = r"[0-9]{1,15}(?:[.,][0-9]{1,15}){0,5}"
+        self._quantities = re.compile(  # R$ 25,90; 10%
+            rf"(?<![{LETTER}\d])[A-Z]{{0,3}}[{unread}][{SPACE}]?{number}"
+            rf"|(?<![{LETTER}\d.,]){number}[{SPACE}]?[{unread}]"
+        )
 
     def with_glossary(self, glossary: Terms) -> Protector:
         """Returns this Protector with another glossary."""
@@ -209,6 +219,7 @@ class Protector:
         for pattern in self._patterns:
             spans += _matches("pattern", pattern, text)
         if SIGNS_OF_SPANS.search(text):
+            spans += _matches("sign", self._quantities, text)
             spans += _matches("language", self._tag, text)
             for kind, pattern in KINDS.items():
                 spans += _matches(kind, pattern, text)

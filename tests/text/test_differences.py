@@ -27,6 +27,8 @@ from nmt.text.protected import Protector
         ),
         ("A380", "A320", "missing A380; added A320"),
         ("1,5 euros", "5.1 euros", "missing 1,5; added 5.1"),
+        ("2,5 quilos, 1,75 m", "25 kilos, 1.75 m", "missing 2,5; added 25"),
+        ("10.30 Uhr", "10:30", ""),
         ("rooms 12 34", "chambres 34 12", "missing 12 34; added 34 12"),
         ("15 000 people", "15,000 people", ""),
         ("15\u202f000 and 12h30", "15000 and 12:30", ""),

@@ -97,7 +97,7 @@ def originals(text, **options):
         ),
         (
             "the 3rd, the 3RD, 5km, 70s, 2-5, 1.234.567.890",
-            ["3", "3", "5", "70", "2", "5", "1.234.567.890"],
+            ["3", "3", "5km", "70", "2", "5", "1.234.567.890"],
         ),
         ("10h30, 2,5-litre", ["10h30", "2,5"]),
         (
@@ -248,3 +248,21 @@ def test_a_text_may_write_numbers_as_words(pairs, times, spells_numbers):
     for pair in pairs * times:
         count.add(*pair)
     assert count.spells_numbers is spells_numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "spans"),
+    [
+        ("costs R$ 25,90 or US$20, in 2026", ["R$ 25,90", "US$20", "2026"]),
+        ("10% of 2,5 % and €3.", ["10%", "2,5 %", "€3"]),
+        (
+            "5km, 2,5kg, 25°C, a 1ª, 30m², 80km/h, 4 km",
+            ["5km", "2,5kg", "25°C", "1ª", "30m²", "80km/h", "4"],
+        ),
+    ],
+)
+def test_a_quantity_is_one_span_where_its_sign_is_not_read(text, spans):
+    protector = Protector(characters="abcdefghijklmnopqrstuvwxyz.,")
+    assert [span.original for span in protector.spans(text)] == spans
+    readers = Protector(characters="$%€abc.,")
+    assert not {"R$ 25,90", "10%", "€3"} & {span.original for span in readers.spans(text)}
