@@ -17,6 +17,7 @@ from nmt.decoding.context import Context
 from nmt.decoding.engines.engine import IdPair
 from nmt.decoding.sentence import Links, SpanLink
 from nmt.text import spelling
+from nmt.text.spelling import MARK_OF_SPACE
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 if TYPE_CHECKING:
@@ -111,11 +112,12 @@ def _spans(
     """
     sizes = np.bincount(numbers).cumsum().tolist()
     if tokenizer.processor.unk_id() in ids:  # whose letters decoding would replace
-        ends = [len("".join(surfaces[:size])) - 1 for size in sizes]  # without the first U+2581
+        texts = ["".join(surfaces[:size])[1:] for size in sizes]  # without the first U+2581
     else:
         texts = tokenizer.processor.decode([ids[:size] for size in sizes])
-        ends = [len(text) for text in texts]
-    return list(zip([0, *ends[:-1]], ends, strict=True))
+    ends = [len(text) for text in texts]
+    spaces = [texts[-1][end] in f" {MARK_OF_SPACE}" for end in ends[:-1]]  # before each word
+    return [*zip([0, *map(int.__add__, ends, spaces)], ends, strict=True)]
 
 
 def _attend(

@@ -23,11 +23,12 @@ from nmt.text.protected import FIRST_MARK, MARK
 from nmt.text.scripts import LEFT_SIGNS, RIGHT_SIGNS, SENTENCE_ENDS, UNSPACED, WORD
 
 NEAR_WORDS = 6  # on each side of a mark, whose links count
+LONGEST_ELEMENT = 100  # words, of which all links count
 SIGN = r"[^\s\w]"
 # Marks with nothing but signs between them, what encloses them, and what divides the first one from
 # the text: "({a}/{b})", "{name}, ".
 UNIT = re.compile(
-    rf"^{MARK.pattern}[,:;](?=\s)|(?P<open>(?<!\w)[{re.escape(LEFT_SIGNS)}])?{MARK.pattern}(?>(?:{SIGN}{{0,3}}?{MARK.pattern})*)"
+    rf"^{MARK.pattern}[,:;](?=\s)|,\s?{MARK.pattern}(?=[{SENTENCE_ENDS}]*$)|(?P<open>(?<!\w)[{re.escape(LEFT_SIGNS)}])?{MARK.pattern}(?>(?:{SIGN}{{0,3}}?{MARK.pattern})*)"
     rf"(?(open)[{re.escape(RIGHT_SIGNS)}](?!\w))|{MARK.pattern}(?>(?:{SIGN}{{0,3}}?{MARK.pattern})*)"
 )
 A_WORD = re.compile(WORD)
@@ -45,6 +46,13 @@ class _Words(NamedTuple):
     ends: list[int]
     targets: list[tuple[int, int]]  # where the translation's words start and end
     linked: dict[int, list[int]]  # numbers of words of the translation, by those of the source
+
+    sources: dict[int, list[int]]  # the other way round
+
+    def targets_of(self, words: range) -> list[int]:
+        """Returns the words of the translation that are linked to these alone, or else to these."""
+        found = [target for word in words for target in self.linked.get(word, ())]
+        return [n for n in found if all(word in words for word in self.sources[n])] or found
 
 
 def without_begun(source: HiddenText, prefix: str, hidden: Sequence[str]) -> HiddenText:
@@ -88,7 +96,23 @@ def take_out(text: str, hidden: Sequence[str]) -> HiddenText:
         elif _divides_words(unit, text, hidden):
             output += " "
         spans.append(_hidden_span(unit, text, len(output), hidden))
-    return HiddenText(output + text[position:], spans)
+    return HiddenText(output + text[position:], _with_partners(spans, hidden))
+
+
+def _with_partners(spans: list[HiddenSpan], hidden: Sequence[str]) -> list[HiddenSpan]:
+    """Returns spans of which those that begin an element name the one that ends it."""
+    open_elements: list[tuple[str, int]] = []
+    for number, span in enumerate(spans):
+        original = _originals(span.marks, hidden)[0]
+        part = element(original)
+        name = part.name if part else original  # "**" begins and ends
+        is_open = bool(open_elements) and open_elements[-1][0] == name
+        if is_open and (part is None or part.is_end):
+            _, start = open_elements.pop()
+            spans[start] = spans[start]._replace(partner=number)
+        elif part is None or not part.is_end:
+            open_elements.append((name, number))
+    return spans
 
 
 def _divides_words(unit: re.Match[str], text: str, hidden: Sequence[str]) -> bool:
@@ -159,9 +183,18 @@ def put_in(text: str, source: HiddenText, links: Sequence[SpanLink] = (), prefix
       prefix: what the translation begins with, in which no mark is put.
     """
     words = _linked_words(source.text, text, links, len(prefix))
-    places = [
-        (_place(span, source.text, text, words), number) for number, span in enumerate(source.spans)
-    ]
+    positions = [_place(span, source.text, text, words) for span in source.spans]
+    for number, span in enumerate(source.spans):
+        if span.partner < 0:
+            continue
+        ends = span.start, source.spans[span.partner].start
+        inner = range(*(bisect.bisect_left(words.starts, end) for end in ends))
+        enclosed = words.targets_of(inner) if len(inner) <= LONGEST_ELEMENT else []
+        if enclosed and inner.start > 0:
+            positions[number] = words.targets[min(enclosed)][0]
+        if enclosed and inner.stop < len(words.starts):
+            positions[span.partner] = words.targets[max(enclosed)][1]
+    places = [(position, number) for number, position in enumerate(positions)]
     for position, number in sorted(places, reverse=True):
         text = _insert(text, position, source.spans[number])
     return text
@@ -172,12 +205,14 @@ def _linked_words(source: str, text: str, links: Sequence[SpanLink], first: int)
     words = [match.span() for match in A_WORD.finditer(source)]
     targets = [match.span() for match in JOINED_WORD.finditer(text) if match.start() >= first]
     starts, target_starts = [start for start, _ in words], [start for start, _ in targets]
-    linked = collections.defaultdict(list)
+    linked, sources = collections.defaultdict(list), collections.defaultdict(list)
     for link in links:
+        word = bisect.bisect_right(starts, link.source[0]) - 1
         target = bisect.bisect_right(target_starts, link.target[0]) - 1
         if target >= 0:
-            linked[bisect.bisect_right(starts, link.source[0]) - 1].append(target)
-    return _Words(starts, [end for _, end in words], targets, linked)
+            linked[word].append(target)
+            sources[target].append(word)
+    return _Words(starts, [end for _, end in words], targets, linked, sources)
 
 
 def _insert(text: str, position: int, span: HiddenSpan) -> str:

@@ -60,6 +60,7 @@ class HiddenSpan(NamedTuple):
     follows_sign: bool  # but a sign, as in "(38.3"
     joins_right: bool  # none was after it
     ends_text: bool  # it was behind the sign that ends the sentence
+    partner: int = -1  # of a start, such as "<b>": the number of the span that ends it
 
 
 class HiddenText(NamedTuple):

@@ -16,9 +16,10 @@ def translate():
     [
         ("ONDE FICA A ESTAÇÃO?", "WHERE IS THE STATION?"),
         ("O gato está MUITO cansado.", "The cat is VERY tired."),
-        ("O gato MUITO cansado {x} dorme.", "The cat is VERY {x} tired."),
+        ("Hoje é SEGUNDA-FEIRA.", "Today is MONDAY."),
+        ("Onde fica o BANHEIRO?", "Where is the BATHROOM?"),
         ("Meu Irmão Comprou Um Carro Vermelho.", "My Brother Bought A Red Car."),
-        ("O gato **preto** dorme.", "The black **cat** sleeps."),
+        ("O carro **vermelho** é novo.", "The **red** car is new."),
     ],
 )
 def test_a_translation_has_the_case_of_its_source(translate, source, translation):
