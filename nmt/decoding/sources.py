@@ -16,31 +16,46 @@ from nmt.text import sentences, spelling
 from nmt.text.protected import restore
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
-BAR = re.compile(r"\s+\|{1,2}\s+|(?<=[^\s\\])\\N(?=\S)")  # or a line end of subtitles
+# What divides texts: a bar between spaces, a line end of subtitles, markup that is no part of a
+# sentence, a dash that begins a line of a list or of a dialogue.
+BLOCK = r"<(?:br|hr|/?(?:p|div|li|ul|ol|h[1-6]|t[rdh]|table))(?:\s[^<>]{0,200})?/?>"
+DIVIDER = re.compile(
+    rf"(?:^|\s+)\|{{1,2}}(?:\s+|$)|(?<=[^\s\\])\\N(?=\S)|\s*{BLOCK}(?:\s*{BLOCK})*\s*|^\s*[-\u2013\u2014]\s+"
+)
 MAX_PREFIX_TOKENS = 1000  # of a line; CTranslate2 has positions for half as many again
 
 
 def split_line(context: Context, line: str) -> list[tuple[str, str]]:
     """Returns the sentences of a line, each with the white space after it.
 
-    A line that shows nothing is white space after an empty sentence, so that it stays as it is. A
-    bar between spaces divides texts, such as those of a singular and a plural; it is white space.
+    A line that shows nothing is white space after an empty sentence, so that it stays as it is. So
+    is what divides texts, such as a bar between those of a singular and a plural.
     """
     if spelling.is_blank(line):
         return [("", spelling.printed(line).strip(" "))]
     line = spelling.visible(line)
     if context.language is None:
         return [(line.strip(), "")]
-    texts, bars = BAR.split(line), [*BAR.findall(line), ""]
-    if any(map(spelling.is_blank, texts)):
-        texts, bars = [line], [""]
+    texts, dividers = DIVIDER.split(line), [*DIVIDER.findall(line), ""]
     tag = context.tags.match(line)
     parts: list[tuple[str, str]] = []
-    for text, bar in zip(texts, bars, strict=True):
+    for text, divider in zip(texts, dividers, strict=True):
+        if spelling.is_blank(text):
+            parts += [("", text + divider)] if text + divider else []
+            continue
         tagged = (tag[0] if tag and parts else "") + text
-        *earlier, (last, space) = sentences.split_tagged(tagged, context.language, context.tags)
-        parts += [*earlier, (last, space + bar)]
+        for sentence, space in sentences.split_tagged(tagged, context.language, context.tags):
+            is_closing = parts and not parts[-1][1] and not _is_read(context, sentence)
+            if is_closing:  # such as a "*" after the stop
+                sentence = parts.pop()[0] + sentence
+            parts.append((sentence, space))
+        parts[-1] = (parts[-1][0], parts[-1][1] + divider)
     return parts
+
+
+def _is_read(context: Context, text: str) -> bool:
+    """Returns whether a text holds letters or digits besides what must not change."""
+    return any(map(str.isalnum, context.protector.hide(text).text))
 
 
 def read_lines(context: Context, lines: Sequence[str]) -> list[list[Sentence]]:
@@ -94,7 +109,8 @@ def encode(context: Context, chunk: Sequence[Sentence]) -> None:
 
 def begin_lines(context: Context, lines: list[list[Sentence]], prefixes: Sequence[str]) -> None:
     """Fills in what the translation of each line begins with."""
-    begun = [(line[0], prefix) for line, prefix in zip(lines, prefixes, strict=True) if prefix]
+    firsts_with_text = [next(filter(_has_text, line), line[0]) for line in lines]
+    begun = [pair for pair in zip(firsts_with_text, prefixes, strict=True) if pair[1]]
     for first, prefix in begun:
         first.given_prefix = prefix
         protect_prefix(first)
@@ -108,6 +124,10 @@ def begin_lines(context: Context, lines: list[list[Sentence]], prefixes: Sequenc
                 f"a prefix has {len(first.prefix):,} tokens or more, and may have "
                 f"{MAX_PREFIX_TOKENS:,}; shorten it"
             )
+
+
+def _has_text(sentence: Sentence) -> bool:
+    return bool(sentence.text)
 
 
 def protect_prefix(sentence: Sentence) -> None:

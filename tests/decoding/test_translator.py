@@ -399,13 +399,24 @@ def test_tags_at_the_start_of_a_line_belong_to_each_of_its_sentences(model, line
     assert make_translator(*model, language="pt", symbols=("<2de>", "<x>")).parts(line) == expected
 
 
-def test_a_bar_divides_texts_and_stays(model):
+def test_what_divides_texts_stays(model):
     parts = make_translator(*model, language="pt", symbols=("<2de>",)).parts
     assert parts("Um. Dois. | três") == [("Um.", " "), ("Dois.", " | "), ("três", "")]
     assert parts("<2de> um || dois") == [("<2de> um", " || "), ("<2de> dois", "")]
     assert parts("um.\\NDois") == [("um.", "\\N"), ("Dois", "")]
-    assert parts("um | ") == [("um |", "")]
+    assert parts("um | ") == [("um", " | ")]
+    assert parts("| um | dois |") == [("", "| "), ("um", " | "), ("dois", " |")]
     assert parts("um|dois") == [("um|dois", "")]
+    assert parts("- Um. Dois.") == [("", "- "), ("Um.", " "), ("Dois.", "")]
+    assert parts("um - dois -3") == [("um - dois -3", "")]
+    assert parts("<p>Um.</p><p>Dois.<br/> Três.</p>") == [
+        ("", "<p>"), ("Um.", "</p><p>"), ("Dois.", "<br/> "), ("Três.", "</p>")
+    ]  # fmt: skip
+    assert parts("*Um. Dois.*") == [("*Um.", " "), ("Dois.*", "")]
+    assert parts(" | ") == [("", " | ")]
+    translate = make_translator(*model, language="pt")
+    (begun,) = translate.hypotheses(["- um dois"], prefixes=["nine nine"])
+    assert begun[0].text.startswith("- nine nine")
 
 
 def test_translations_begin_with_what_their_lines_are_given(translator_of, alone):
