@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt import UserError
 from nmt.cli import evaluate_confidence, flags, startup, trained_runs
-from nmt.corpus import bleu_tokenizer, files
+from nmt.corpus import bleu_tokenizer, files, noise
 from nmt.decoding.engines.choice import AUTO
 from nmt.messages import log, plural
 from nmt.neighbors import params
@@ -57,6 +57,11 @@ def add_flags(parser: ArgumentParser) -> None:
         "--errors", action="store_true",
         help="a report of errors by kind, with examples: numbers, placeholders, copies, lengths, "
         "repeats; by file, if several are named",
+    )  # fmt: skip
+    parser.add_argument(
+        "--robust", action="store_true",
+        help="score the text as people type it, too, by kind: in capitals, small letters or "
+        "titles, without accents or stops, with typing errors or emoji",
     )  # fmt: skip
     parser.add_argument(
         "--json", action="store_true",
@@ -130,10 +135,13 @@ def score_runs(args: Namespace) -> None:
         name = f"the test split of {corpus.name}"
         columns = [*evaluation.texts(corpus.test)]
         parts = [Part(name, len(columns[0]))]
+    if args.robust:
+        columns = noise.typed(columns, trained.model.languages)
+        parts = [Part(kind, len(columns[0]) // len(noise.KINDS)) for kind in noise.KINDS]
     sources, *references = columns
     model = with_tokenizer(trained.model, references[0])
     trained = trained._replace(model=model)
-    is_report = not (args.files or against or model.members > 1 or args.checkpoint)
+    is_report = not (args.files or against or model.members > 1 or args.checkpoint or args.robust)
     if is_report and weights.kind == "final":  # scores.json is of the final weights
         report_run(args, trained, corpus, weights, glossary)
         return
@@ -383,8 +391,8 @@ def check_hypotheses(args: Namespace) -> None:
             f"--hypotheses are translations already: leave out {names or '--checkpoint'}, or name "
             "a run to compare with by --against"
         )
-    if args.quantization or args.engine != AUTO:
-        raise UserError("--engine and --quantization are for translating; leave them out")
+    if args.quantization or args.engine != AUTO or args.robust:
+        raise UserError("--engine, --quantization and --robust are for translating; leave them out")
     if args.ensemble or (args.run and args.files):
         raise UserError(
             "--hypotheses goes without --run, which is only for its test split; name a run to "

@@ -39,6 +39,7 @@ def check_flags(args: Namespace) -> None:
         "--hypotheses": args.hypotheses,
         "--ter": args.ter,
         "--errors": args.errors,
+        "--robust": args.robust,
         "--json": args.json,
         "--run": args.ensemble,  # several
         "--quantization": args.quantization,

@@ -1,4 +1,4 @@
-"""The case of letters, by language: capitals, small letters, and both taken for the same."""
+"""The case of letters, by language: capitals, small letters, both taken for the same; accents."""
 
 import unicodedata
 from collections.abc import Iterator
@@ -44,6 +44,12 @@ def small(text: str, language: str = "") -> str:
     if len(letters) == len(text):
         return letters
     return "".join(letter.lower() if len(letter.lower()) == 1 else letter for letter in text)
+
+
+def without_accents(text: str) -> str:
+    """Returns a text whose letters have no accents: "estacao"."""
+    letters = unicodedata.normalize("NFD", text)
+    return "".join(letter for letter in letters if not unicodedata.combining(letter))
 
 
 def fold(text: str, language: str = "") -> str:

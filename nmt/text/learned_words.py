@@ -12,11 +12,10 @@ from __future__ import annotations
 import collections
 import functools
 import re
-import unicodedata
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from nmt.text.case import capitalize, capitals, small
+from nmt.text.case import capitalize, capitals, small, without_accents
 from nmt.text.scripts import UNSPACED
 from nmt.text.special_tokens import UNKNOWN
 from nmt.text.spelling import MARK_OF_SPACE
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
 CAPITALS, TITLE, SENTENCE, AS_FOUND = "capitals", "title", "sentence", ""  # the case of a text
 WORD = re.compile(rf"(?:(?!{UNSPACED.pattern})[^\W\d_])+")
 TITLE_WORD = re.compile(rf"(?<![\w'’]){WORD.pattern}")  # "Weren't"
+ENDS = tuple(".!?…")  # of sentences
 LONGEST_WORD = 40  # letters; a longer one is as it was given
 USUAL_SIGNS = dict(zip("“”„«»‘’‚‹›–—−", 5 * ['"'] + 5 * ["'"] + 3 * ["-"], strict=True))
 KNOWN_WORDS = 2**16  # whose numbers of tokens are kept
@@ -90,8 +90,7 @@ class LearnedWords:
 
     def _bare(self, word: str) -> str:
         """Returns a word in small letters without accents."""
-        letters = unicodedata.normalize("NFD", self._small(word))
-        return "".join(letter for letter in letters if not unicodedata.combining(letter))
+        return without_accents(self._small(word))
 
     def read(self, text: str) -> Reading:
         """Returns a text, in its normal form, as a Reading."""
@@ -105,13 +104,18 @@ class LearnedWords:
         is_bare = bool(self._with_accents) and all(
             self._small(word[0]) == self._bare(word[0]) for word in words
         )
+        fewer = CLEARLY_FEWER if text.endswith(ENDS) else 1  # of a label, the first word is a noun
         parts: list[str] = []
         emphasized, end = [], 0
         for number, match in enumerate(words):
             word, begins_text = match[0], number == 0 and len(words) > 1
-            choose = self._usual_form if is_uniform else self._form_among_others
             accented = self._with_accents.get(self._bare(word), []) if is_bare else []
-            form = choose(word, begins_text, accented)
+            if is_uniform:
+                form = self._usual_form(word, begins_text, accented)
+            else:
+                form = self._form_among_others(
+                    word, fewer if begins_text else MANY_TOKENS, accented
+                )
             if case == AS_FOUND and word.isupper() and form != word and len(word) > 1:
                 emphasized.append(match.span())
             if number == 0 and case == AS_FOUND and word[0].isupper() and form[0].islower():
@@ -128,8 +132,11 @@ class LearnedWords:
             forms.reverse()
         return self._nearest([*forms, word, *accented])
 
-    def _form_among_others(self, word: str, begins_text: bool, accented: list[str]) -> str:
-        """Returns the form of a word of a text that is written as usual."""
+    def _form_among_others(self, word: str, fewer: int, accented: list[str]) -> str:
+        """Returns the form of a word of a text that is written as usual.
+
+        It is in small letters if it has so many `fewer` tokens then.
+        """
         if self.tokens(word) == 1:
             return word
         forms = accented
@@ -137,7 +144,7 @@ class LearnedWords:
             forms = [capitalize(form, self._language) for form in forms]
         if word.isupper() and len(word) > 1:
             forms = [self._small(word), self._capitalized(word), *forms]
-        elif begins_text and self.tokens(word) - self.tokens(self._small(word)) >= CLEARLY_FEWER:
+        elif self.tokens(word) - self.tokens(self._small(word)) >= fewer:
             forms = [self._small(word), *forms]
         return self._nearest([word, *forms])
 
@@ -160,7 +167,9 @@ def case_of(words: Sequence[str]) -> str:
         return CAPITALS
     if len(words) == 1:
         return SENTENCE
-    is_title = all(word[0].isupper() for word in words if len(word) > LITTLE_WORD)
+    is_title = all(
+        word[0].isupper() and not word.isupper() for word in words if len(word) > LITTLE_WORD
+    )
     return TITLE if is_title and len(begun) >= TITLE_WORDS else AS_FOUND
 
 

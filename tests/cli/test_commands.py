@@ -39,7 +39,7 @@ import params
 import run_demo
 from nmt import UserError
 from nmt.cli import translate
-from nmt.corpus import corpora
+from nmt.corpus import corpora, noise
 from nmt.corpus.source import CorpusSource
 from nmt.decoding.attention import KINDS
 from nmt.decoding.model import Model
@@ -304,6 +304,23 @@ def test_errors_are_reported_by_file_and_system(capsys, tmp_path):
     assert "terms: 1 (33.3%)" in output_of(capsys, *command, tmp_path / "good", *glossary)
     assert call("evaluate", first, "--hypotheses", tmp_path / "good", *glossary) == 2
     assert "--glossary is for --errors" in capsys.readouterr().err
+
+
+def test_a_text_is_scored_as_people_type_it(finished, capsys, tmp_path):
+    pairs = write_tsv(tmp_path / "a.tsv", [("um dois.", "one two."), ("três", "three")])
+    command = "evaluate", "--run", finished / "run", pairs, "--robust"
+    printed = output_of(capsys, *command)
+    assert re.findall(r"^(.*), 2 lines:$", printed, re.M) == [*noise.KINDS]
+    files = json.loads(output_of(capsys, *command, "--json"))["systems"][0]["files"]
+    assert [part["name"] for part in files] == [*noise.KINDS]
+    assert {"BLEU", "chrF"} <= files[1].keys()
+    (tmp_path / "said").write_text("one two.\nthree\n")
+    assert "--robust are for translating" in refused(
+        capsys, "evaluate", pairs, "--robust", "--hypotheses", tmp_path / "said"
+    )
+    assert "leave out --robust" in refused(
+        capsys, "evaluate", "--run", finished / "run", "--robust", "--confidence"
+    )
 
 
 def test_a_run_to_compare_with_is_loaded_before_anything_is_translated(

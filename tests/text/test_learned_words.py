@@ -66,6 +66,8 @@ SMALL = Vocabulary("onde fica a estação o gato ana")
         ("Bom dia, Ana!", "Bom dia, Ana!", AS_FOUND),
         ("Manhã, gato", "manhã, gato", SENTENCE),  # four tokens less
         ("Uau, gato", "Uau, gato", AS_FOUND),  # neither form is known
+        ("Estação muito", "estação muito", SENTENCE),  # of a label, which has no stop
+        ("Ana Dorme MUITO.", "Ana Dorme muito.", AS_FOUND),  # no title
         ("O gato dorme MUITO", "O gato dorme muito", AS_FOUND),
         ("A ONU dorme", "A ONU dorme", AS_FOUND),
         ("3 + 4 = ?", "3 + 4 = ?", AS_FOUND),

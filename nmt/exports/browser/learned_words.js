@@ -51,12 +51,14 @@ class LearnedWords {
     const words = text.match(this.word).filter((word) => word.length <= LONGEST_WORD);
     let wanted = caseOf(words), number = 0;
     const isUniform = wanted !== AS_FOUND || text === this.small(text) || !this.hasCapitals;
+    const fewer = /[.!?…]$/.test(text) ? CLEARLY_FEWER : 1; // of a label, the first word is a noun
     const isBare = words.every((word) => this.small(word) === this.bare(word));
     const read = text.replace(this.word, (word) => {
       if (word.length > LONGEST_WORD) return word;
       const beginsText = number === 0 && words.length > 1;
       const accented = isBare ? this.withAccents.get(this.bare(word)) ?? [] : [];
-      const form = this[isUniform ? "usualForm" : "formAmongOthers"](word, beginsText, accented);
+      const form = isUniform ? this.usualForm(word, beginsText, accented)
+        : this.formAmongOthers(word, beginsText ? fewer : MANY_TOKENS, accented);
       if (number === 0 && wanted === AS_FOUND && /^\p{Lu}/u.test(word) && /^\p{Ll}/u.test(form)) wanted = SENTENCE;
       number += 1;
       return form;
@@ -70,13 +72,13 @@ class LearnedWords {
     return this.nearest([...forms, word, ...accented]);
   }
 
-  formAmongOthers(word, beginsText, accented) {
+  formAmongOthers(word, fewer, accented) { // in small letters if it has so many fewer tokens then
     if (this.tokens(word) === 1) return word;
     const small = this.small(word);
     let forms = accented;
     if (/^\p{Lu}/u.test(word)) forms = forms.map((form) => this.capitalized(form, this.source));
     if (isUpper(word) && word.length > 1) forms = [small, this.capitalized(small, this.source), ...forms];
-    else if (beginsText && this.tokens(word) - this.tokens(small) >= CLEARLY_FEWER) forms = [small, ...forms];
+    else if (this.tokens(word) - this.tokens(small) >= fewer) forms = [small, ...forms];
     return this.nearest([word, ...forms]);
   }
 
@@ -111,6 +113,6 @@ function caseOf(all) {
   if (!begun.length) return AS_FOUND;
   if (words.every(isUpper) && words.reduce((sum, word) => sum + word.length, 0) > 1) return CAPITALS;
   if (words.length === 1) return SENTENCE;
-  const isTitle = words.every((word) => word.length <= LITTLE_WORD || /^\p{Lu}/u.test(word));
+  const isTitle = words.every((word) => word.length <= LITTLE_WORD || /^\p{Lu}/u.test(word) && !isUpper(word));
   return isTitle && begun.length >= TITLE_WORDS ? TITLE : AS_FOUND;
 }
