@@ -55,6 +55,13 @@ BUFFER_SIZE: Annotated[
 BATCH_SIZE: Annotated[
     int, Flag("sentence pairs per batch, of average length, over all devices; tutorial", 1, 100_000)
 ] = 64
+AUGMENT: Annotated[
+    float,
+    Flag(
+        "share of training sources that are read as people type them: without accents or stops, or "
+        "with a typing error (arXiv 2311.14838)", 0.0, 1.0,
+    ),
+] = 0.0  # fmt: skip
 MAX_LENGTH: Annotated[
     int,
     Flag(

@@ -39,13 +39,12 @@ class Output(NamedTuple):
         return f"$ {self.command}\n{made_from}\n{self.text}"
 
     def again(self, folder: Path) -> "Output":
-        """Returns what the command prints now, in a folder without runs, but with data/ and such.
+        """Returns what the command prints now, in a folder without runs, but with copies of data.
 
         Raises CalledProcessError.
         """
         for name in ("benchmarks", "data"):
-            if not (folder / name).exists():
-                (folder / name).symlink_to(ROOT / name)
+            shutil.copytree(ROOT / name, folder / name, dirs_exist_ok=True)
         _, script, *arguments = shlex.split(self.command)
         words = [sys.executable, str(ROOT / script), *arguments]
         printed = subprocess.run(words, cwd=folder, check=True, stdout=subprocess.PIPE)
@@ -60,15 +59,24 @@ def read(path: Path) -> Output:
     return Output(command.removeprefix("$ "), made_from[1].split() if made_from else [], text)
 
 
+def code(source: bytes) -> bytes:
+    """Returns the code of a Python file, without comments and docstrings."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
+            node
+        ):
+            del node.body[0]
+    return ast.dump(tree).encode()
+
+
 def stamp(paths: list[str]) -> str:
-    """Returns a hash of files, and of all files in folders; of Python, of the code alone."""
+    """Returns a hash of files, and of all files in folders; of Python, without what explains it."""
     digest = hashlib.sha256()
     for path in map(ROOT.joinpath, paths):
         for file in sorted(path.rglob("*.*")) if path.is_dir() else [path]:
             content = file.read_bytes()
-            if file.suffix == ".py":
-                content = ast.dump(ast.parse(content)).encode()
-            digest.update(content)
+            digest.update(code(content) if file.suffix == ".py" else content)
     return digest.hexdigest()[:12]
 
 
@@ -81,7 +89,8 @@ def copy_pictures(text: str) -> None:
 
 def main() -> None:
     """Writes the outputs that are named, or all that a test runs again."""
-    WORK.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(WORK, ignore_errors=True)
+    WORK.mkdir(parents=True)
     paths = [FOLDER / f"{name}.txt" for name in sys.argv[1:]]
     for path in paths or sorted(FOLDER.glob("*.txt")):
         output = read(path)

@@ -26,6 +26,7 @@ class Options:
     data_path: str = params.DATA_PATH
     buffer_size: int = params.BUFFER_SIZE
     batch_size: int = params.BATCH_SIZE
+    augment: float = params.AUGMENT
     max_length: int = params.MAX_LENGTH
     epochs: int = params.EPOCHS
     num_layers: int = params.NUM_LAYERS

@@ -12,6 +12,7 @@ import shlex
 import shutil
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NamedTuple
 from unittest.mock import MagicMock
 from unittest.mock import call as call_of
@@ -455,3 +456,51 @@ def test_the_notebook_runs_and_shows_what_is_saved_in_it(tmp_path):
         assert not [out for out in run.get("outputs", ()) if out.get("name") == "stderr"], cell.id
         assert not re.search(NOISE, outputs(run)[0]), cell.id
     assert (tmp_path / "runs" / "walkthrough" / "scores.json").exists()
+
+
+# ---- What pages quote is what the commands of docs/outputs/ have printed ----
+
+
+make_outputs = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "make_outputs.py")))
+OUTPUTS = {path.stem: make_outputs.read(path) for path in make_outputs.FOLDER.glob("*.txt")}
+QUOTES = [
+    pytest.param(name, block, id=f"{page.name}-{name}-{number}")
+    for page in PAGES
+    for number, (name, block) in enumerate(
+        re.findall(r"<!-- \S*outputs/([\w-]+)\.txt -->\n+((?:.+\n)+)", text(page))
+    )
+]
+
+
+def names(stamped):
+    """Returns the names of the outputs that have a stamp, or of those that have none."""
+    return sorted(name for name, output in OUTPUTS.items() if bool(output.made_from) is stamped)
+
+
+@pytest.mark.parametrize(("name", "block"), QUOTES)
+def test_a_page_quotes_what_was_printed(name, block):
+    output = OUTPUTS[name].text
+    if block.startswith("    "):
+        assert all(line in output for line in dedent(block).splitlines())
+    known = {number.replace(",", "") for number in re.findall(r"\d[\d,]*(?:\.\d+)?", output)}
+    quoted = {number.replace(",", "") for number in quoted_numbers(block)}
+    assert quoted <= known
+
+
+def test_each_output_is_quoted():
+    pages = "".join(map(text, PAGES))
+    assert [name for name in OUTPUTS if f"outputs/{name}.txt" not in pages] == []
+
+
+@pytest.mark.parametrize("name", names(stamped=True))
+def test_what_an_output_was_made_from_has_not_changed(name):
+    path = make_outputs.FOLDER / f"{name}.txt"
+    assert path.read_text(encoding="utf-8") == OUTPUTS[name].written(), (
+        f"made from something else: python docs/make_outputs.py {name}, then correct the pages"
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", names(stamped=False))
+def test_an_output_is_what_the_command_prints(name, tmp_path):
+    assert_about_equal(OUTPUTS[name].again(tmp_path).text, OUTPUTS[name].text, name)

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from nmt import UserError
+from nmt.corpus import noise
 from nmt.corpus.autotuning import without_autotuning
 from nmt.corpus.batch_plan import plan_buckets, plan_epoch
 from nmt.corpus.corpora import Corpus, normal_pair
@@ -251,7 +252,8 @@ def training_batches(
     folder: Path | None = None,
 ) -> Batches:
     """Returns the Batches of a run."""
+    pairs = noise.augmented(corpus.train, options.augment, options.seed)
     return Batches(
-        corpus.train, tokenizer, options.batch_size, options.max_length, replicas, folder,
+        pairs, tokenizer, options.batch_size, options.max_length, replicas, folder,
         MAX_COMPILED_BUCKETS if options.xla == "on" else MAX_BUCKETS, options.batch_tokens,
     )  # fmt: skip

@@ -12,8 +12,11 @@ from helpers import NUMBERS, NUMEROS, as_dataset, sentences, tiny_training
 
 from nmt import UserError
 from nmt.corpus import batches as batching
+from nmt.corpus import noise
 from nmt.corpus.batch_plan import plan_buckets, plan_epoch, rows_in, shuffled
+from nmt.corpus.corpora import Corpus
 from nmt.corpus.pair_store import PairIds, PairStore
+from nmt.options import Options
 from transformer_model import PAD
 
 
@@ -54,6 +57,20 @@ def test_epochs_hold_every_pair_but_the_long_ones_at_most_once(batches, long_and
         assert len(set(rows)) == len(rows) > 0.9 * len(kept)
         seen.update(rows)
     assert seen == set(kept)
+
+
+def test_a_run_reads_some_sources_as_people_type_them(long_and_short, tokenizer):
+    corpus = Corpus("numbers", as_dataset(long_and_short), None, None)
+
+    def stored(augment):
+        options = Options(max_length=40, augment=augment, seed=3)
+        return rows_of(batching.training_batches(options, corpus, tokenizer).epoch(0, 1))
+
+    changed = {*stored(0.5)} - {*stored(0.0)}
+    assert len(changed) > 50  # numbers have few accents and no stops
+    typed = [*noise.augmented(long_and_short, 0.5, seed=3)]
+    encoded = {tuple(tuple(ids) for ids in tokenizer.encode([*pair])) for pair in typed}
+    assert changed <= encoded
 
 
 class Watched:

@@ -4,15 +4,14 @@ import base64
 import json
 import re
 import shutil
-import time
 
 import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from explorer_page import Page
 from helpers import as_dataset, call, check_contrasts, sentences
 from selenium.webdriver import ActionChains, Keys
-from selenium.webdriver.support.select import Select
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
 
 import run_demo
@@ -32,7 +31,6 @@ from transformer_model import greedy_translate
 SIZES = dict(num_layers=2, d_model=16, num_heads=2, dff=24)
 MARKUP = "um </script><b>dois</b> &amp; <img src=x onerror=alert(1)>"
 LINES = 400  # compared with the program
-SECONDS = 60  # until the page is at rest, on a busy machine
 ODD = [
     "", "  ", "😀 um", "日本語", "a   b", "\u00a0um\u200b", "e\u0301", "\u2581x", "um\x00\x1fdois",
     "ﬁ ½ 1º", "क़", "\u1100\u1161\u11a8", "um " * 199, "\ufeff\u00ad", "שלום עולם", MARKUP,
@@ -202,88 +200,6 @@ def test_what_a_page_leaves_out_is_reported(finished, tmp_path, capsys, monkeypa
 
 
 # ---- In a browser ----
-
-
-class Page:
-    """Chromium without a display, looking at a page."""
-
-    def __init__(self, driver, folder):
-        self.driver, self.folder = driver, folder
-
-    def open(self, transformer, tokenizer, *texts, name="my run", languages=()):
-        examples = [page.Example(text, "", []) for text in texts]
-        path = self.folder / "page.html"
-        html = page.assemble(name, transformer, tokenizer, examples, languages)
-        path.write_text(html, encoding="utf-8")
-        self.driver.get(path.as_uri())
-
-    def settle(self):
-        """Waits until all that is under way is computed and drawn."""
-        until = time.monotonic() + SECONDS
-        while not self.driver.execute_script("return network && !isWorking && !waiting.size"):
-            assert time.monotonic() < until, "the page is still at work"
-            time.sleep(0.02)
-
-    def ask(self, script, *arguments):
-        """Returns what a script in the page returns, once the page is at rest."""
-        self.settle()
-        return self.driver.execute_script(script, *arguments)
-
-    def ids(self, texts):
-        return self.ask("return arguments[0].map(text => tokenizer.encode(text))", texts)
-
-    def target(self):
-        return self.ask("return translation.target")
-
-    def type(self, text):
-        """Replaces the source by a text, as if it were typed."""
-        self.ask(
-            "const box = document.getElementById('source'); box.value = arguments[0];"
-            "box.dispatchEvent(new Event('input'))",
-            text,
-        )
-
-    def at(self, name):
-        self.settle()
-        return self.driver.find_element("id", name)
-
-    def click(self, name):
-        self.ask("document.getElementById(arguments[0]).click()", name)
-
-    def choose(self, name, value):
-        Select(self.at(name)).select_by_value(value)
-
-    def texts(self, selector):
-        """Returns the texts of the elements that a CSS selector chooses."""
-        script = "return [...document.querySelectorAll(arguments[0])].map(one => one.textContent)"
-        return self.ask(script, selector)
-
-    def resize(self, width):
-        """Sets the width of the page in pixels: 390 is a phone's."""
-        metrics = dict(width=width, height=844, deviceScaleFactor=1, mobile=width < 500)
-        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-
-    def open_details(self):
-        self.ask("for (const one of document.querySelectorAll('details')) one.open = true;")
-
-    def press(self, key):
-        self.settle()
-        ActionChains(self.driver).send_keys(key).perform()
-
-    def wait_for(self, script):
-        """Waits until a script in the page returns what is true."""
-        until = time.monotonic() + SECONDS
-        while not self.driver.execute_script(script):
-            assert time.monotonic() < until, script
-            time.sleep(0.02)
-
-    def lines(self):
-        """Returns the weights of the lines that are drawn, by (query, key)."""
-        lines = self.ask(
-            "return [...document.querySelectorAll('line')].map(one => [one.dataset.query, "
-            "one.dataset.key, getComputedStyle(one).strokeOpacity])"
-        )
-        return {(int(q), int(k)): float(weight) for q, k, weight in lines}
 
 
 @pytest.fixture

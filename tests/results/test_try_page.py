@@ -6,8 +6,8 @@ import runpy
 from types import SimpleNamespace
 
 import pytest
+from explorer_page import Page
 from helpers import ROOT
-from test_explorer import Page
 
 from nmt import load_translator
 from nmt.results.explorer import page
@@ -49,12 +49,12 @@ def test_the_exercises_have_the_results_that_the_page_of_exercises_expects(tried
     ]  # fmt: skip
     assert tried.at("translation").text == "My brother has just bought a red car."
     assert tried.ask("return translation.target.map(label)").index("</s>") == 10
-    assert "I" in tried.ask(
+    assert "Does" in tried.ask(
         "return likeliest(translation.steps[0].probabilities, CANDIDATES).map(({id}) => label(id))"
     )
-    assert tried.ask(BEGUN, CAR, "I", {}) == "I have just bought a red car."
-    sampled = {tried.ask(BEGUN, CAR, "", {"temperature": 4, "topK": 2}) for _ in range(5)}
-    assert all(text.endswith("red car.") for text in sampled)
+    assert tried.ask(BEGUN, CAR, "Does", {}) == "Does my brother have just buy a red car."
+    sampled = [tried.ask(BEGUN, CAR, "", {"temperature": 4, "topK": 2}) for _ in range(20)]
+    assert sum(text.endswith("red car.") for text in sampled) > 10
     wild = [tried.ask(BEGUN, CAR, "", {"temperature": 4}) for _ in range(5)]
     assert not any(text.endswith("red car.") for text in wild)
     attended = tried.ask(
