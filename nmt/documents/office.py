@@ -40,15 +40,15 @@ PRESERVED = {"{http://www.w3.org/XML/1998/namespace}space": "preserve"}
 # ---- XML ----
 
 
-def parse_xml(content: bytes, name: str) -> XmlElement:
-    """Returns the root of a part; one that is not well-formed, or that declares entities, which
-    could read other files or grow without bound, is a UserError.
+def read_xml(archive: zipfile.ZipFile, name: str) -> XmlElement:
+    """Returns the root of a part of an archive; one that is not well-formed, or that declares
+    entities, which could read other files or grow without bound, is a UserError.
     """
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, remove_comments=True, remove_pis=True
     )
     try:
-        root = etree.fromstring(content, parser)
+        root = etree.fromstring(archive.read(name), parser)
     except etree.XMLSyntaxError as error:
         raise UserError(f"{name}: is not well-formed XML: {error.msg}; correct it") from None
     if root.getroottree().docinfo.internalDTD is not None:
@@ -161,16 +161,17 @@ class Relation(NamedTuple):
 
 
 def relations(archive: zipfile.ZipFile, name: str) -> Iterator[Relation]:
-    """Yields what a part of an archive refers to within it; the part "" is the archive itself."""
+    """Yields the parts that a part of an archive refers to; the part "" is the archive itself."""
     folder, file = posixpath.split(name)
     path = posixpath.join(folder, "_rels", f"{file}.rels")
-    if path not in archive.namelist():
+    names = set(archive.namelist())
+    if path not in names:
         return
-    for element in parse_xml(archive.read(path), path):
+    for element in read_xml(archive, path):
         target = urllib.parse.unquote(element.get("Target", ""))
-        if target and element.get("TargetMode") != "External":
+        target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
+        if target in names and element.get("TargetMode") != "External":
             kind = element.get("Type", "").rpartition("/")[2]
-            target = posixpath.normpath(posixpath.join("/", folder, target)).lstrip("/")
             yield Relation(element.get("Id", ""), kind, target)
 
 
@@ -178,10 +179,9 @@ def main_part(archive: zipfile.ZipFile, usual: str) -> str | None:
     """Returns the name of the main part, `usual` where the archive names no other; None if there
     is none.
     """
-    names = {*archive.namelist()}
-    named = [part.path for part in relations(archive, "") if part.kind == "officeDocument"]
-    main = next((path for path in named if path in names), usual)
-    return main if main in names else None
+    named = (part.path for part in relations(archive, "") if part.kind == "officeDocument")
+    main = next(named, usual)
+    return main if main in archive.namelist() else None
 
 
 @contextlib.contextmanager
@@ -230,7 +230,7 @@ def untranslated_parts(
     """
     for match in filter(None, map(expression.fullmatch, archive.namelist())):
         name, kind = match[0], match[match.lastindex or 0]
-        root = parse_xml(archive.read(name), name)
+        root = read_xml(archive, name)
         texts = ["".join(text.itertext()) for text in root.iter("{*}t")]
         reason, is_expected = f"in {kind}", kind == "comments"
         left = [Left(reason, 0, is_expected, name) for text in texts if has_words(text)]

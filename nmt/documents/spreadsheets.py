@@ -231,11 +231,11 @@ def find_cells(sheet: XmlElement) -> Iterator[Cell]:
 def read_sheets(archive: zipfile.ZipFile, main: str) -> list[Sheet]:
     """Returns the sheets of cells, in their order."""
     related = {part.id: part for part in office.relations(archive, main)}
-    names, sheets = {*archive.namelist()}, []
-    for element in office.parse_xml(archive.read(main), main).iterfind("{*}sheets/{*}sheet"):
+    sheets = []
+    for element in office.read_xml(archive, main).iterfind("{*}sheets/{*}sheet"):
         part = related.get(office.attribute(element, "id"))
-        if part and part.kind == "worksheet" and part.path in names:
-            root = office.parse_xml(archive.read(part.path), part.path)
+        if part and part.kind == "worksheet":
+            root = office.read_xml(archive, part.path)
             cells = list(find_cells(root))
             headers = set(find_headers(archive, part.path))
             sheets.append(Sheet(element.get("name") or part.path, part.path, root, cells, headers))
@@ -244,10 +244,9 @@ def read_sheets(archive: zipfile.ZipFile, main: str) -> list[Sheet]:
 
 def find_headers(archive: zipfile.ZipFile, path: str) -> Iterator[tuple[int, int]]:
     """Yields row and column of the cells that name the columns of the tables of a sheet."""
-    names = {*archive.namelist()}
     for part in office.relations(archive, path):
-        if part.kind == "table" and part.path in names:
-            table = office.parse_xml(archive.read(part.path), part.path)
+        if part.kind == "table":
+            table = office.read_xml(archive, part.path)
             area = AREA.fullmatch(table.get("ref", ""))
             if area and table.get("headerRowCount") != "0":
                 first, last = column_number(area[1]), column_number(area[3])
@@ -369,11 +368,9 @@ def parse(content: bytes, ending: str, options: FormatOptions) -> office.Archive
         sheets = read_sheets(archive, main) if main else []
         if main is None or not sheets:
             raise UserError(f"is not {WHAT}, or has no sheet of cells; save it as .xlsx")
-        names = {*archive.namelist()}
         for relation in office.relations(archive, main):
-            if relation.kind == "sharedStrings" and relation.path in names:
-                root = office.parse_xml(archive.read(relation.path), relation.path)
-                parts[relation.path] = office.Part(root)
+            if relation.kind == "sharedStrings":
+                parts[relation.path] = office.Part(office.read_xml(archive, relation.path))
         drawn = dict(office.untranslated_parts(archive, UNTRANSLATED))
     strings = [text for part in parts.values() for text in part.root.iterchildren("{*}si")]
     reader = SheetReader(sheets, strings, options)

@@ -292,13 +292,12 @@ def run_segments(items: list[Item], place: str) -> Iterator[Segment]:
 
 def text_parts(archive: zipfile.ZipFile) -> Iterator[str]:
     """Yields the names of the XML files whose paragraphs are translated; the main one first."""
-    names = set(archive.namelist())
     main = office.main_part(archive, MAIN_PART)
     if main is None:
         raise UserError(f"is not a Word document: it holds no {MAIN_PART}")
     yield main
     for part in office.relations(archive, main):
-        if part.path in names and part.kind in TEXT_PARTS:
+        if part.kind in TEXT_PARTS:
             yield part.path
 
 
@@ -318,7 +317,7 @@ def parse(content: bytes, ending: str, options: FormatOptions) -> office.Archive
     parts: dict[str, office.Part] = {}
     with office.opened(content, "a Word document") as archive:
         for name in text_parts(archive):
-            root = office.parse_xml(archive.read(name), name)
+            root = office.read_xml(archive, name)
             if not parts and office.local_name(root) != "document":
                 raise UserError(
                     "is not written as Word does (<w:document>); save it with Word or LibreOffice"
