@@ -12,6 +12,7 @@ text that a user may expect to be translated. Numbers, code and URLs are not suc
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -49,7 +50,7 @@ class Report(NamedTuple):
     """What became of the texts of a document."""
 
     translated: int
-    left: list[Group]
+    left: list[Group]  # that of the most texts first
     changes: list[Change]
     changed: Group | None  # of `changes`
 
@@ -83,46 +84,30 @@ class Report(NamedTuple):
         return f"{summary}; {self.changed}" if self.changed else summary
 
 
-class Groups:
-    """Counts texts of a document by what is to be said of them."""
-
-    def __init__(self, document: Document):
-        self._document = document
-        self._groups: dict[str, Group] = {}
-
-    def add(self, description: str, text: Segment | Left, is_expected: bool = False) -> None:
-        """Counts a text; see Group."""
-        group = self._groups.get(description)
-        if group:
-            self._groups[description] = group._replace(number=group.number + 1)
-        else:
-            place = self._document.place(text)
-            self._groups[description] = Group(description, 1, place, is_expected)
-
-    def sorted(self) -> list[Group]:
-        """Returns the groups, the one of the most texts first."""
-        return sorted(self._groups.values(), key=lambda group: -group.number)
-
-
 def make_report(
     document: Document, translations: Sequence[TranslatedText], protector: Protector = DEFAULT
 ) -> Report:
     """Returns the Report on a translation."""
-    left, changed, changes = Groups(document), Groups(document), []
+    left: dict[tuple[str, bool], list[Segment | Left]] = defaultdict(list)
+    changes = []
     for text in document.left:
-        left.add(text.reason, text, text.is_expected)
+        left[text.reason, text.is_expected].append(text)
     for segment, translation in zip(document.segments, translations, strict=True):
         if not translation.text.strip():
-            left.add(WITHOUT_TRANSLATION, segment)
+            left[WITHOUT_TRANSLATION, False].append(segment)
             continue
         written = written_text(segment.nodes, translation)
         lost_or_added = difference(segment.text, written, protector)
         if lost_or_added:
             changes.append(Change(segment, lost_or_added))
-            changed.add(OTHER_NUMBERS, segment)
     translated = sum(bool(translation.text.strip()) for translation in translations)
-    groups = changed.sorted()
-    group = groups[0] if groups else None
-    if group:
-        group = group._replace(first=f"{group.first}, {changes[0].difference}")
-    return Report(translated, left.sorted(), changes, group)
+    groups = [
+        Group(reason, len(texts), document.place(texts[0]), is_expected)
+        for (reason, is_expected), texts in left.items()
+    ]
+    groups.sort(key=lambda group: -group.number)
+    changed = None
+    if changes:
+        first = f"{document.place(changes[0].segment)}, {changes[0].difference}"
+        changed = Group(OTHER_NUMBERS, len(changes), first)
+    return Report(translated, groups, changes, changed)
