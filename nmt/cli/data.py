@@ -33,24 +33,21 @@ def add_flags(parser: ArgumentParser) -> None:
         help="read character references of HTML as characters: &amp; as &, &nbsp; as a space",
     )
     flags.add_data(parser, test="test files: reports lines of theirs that occur in the text")
-    flags.add_to(
-        parser, "FILE", "a new .tsv or .tmx for the pairs that are not dropped, or two files for "
-        "their sides; each pair as often as its weight", nargs="+"
+    flags.add_value(
+        parser, "--to", "FILE", "a new .tsv or .tmx for the pairs that are not dropped, or two "
+        "files for their sides; each pair as often as its weight", nargs="+",
     )  # fmt: skip
     parser.add_argument(
         "--drop", nargs="+", choices=(*PROBLEMS, "all"), metavar="PROBLEM", action=flags.Once,
         help=f"pairs with these problems are not written: {', '.join(PROBLEMS)}, or all",
     )  # fmt: skip
-    parser.add_argument(
-        "--hold-out", type=flags.filled, metavar="FILE", action=flags.Once,
-        help="a new .tsv or .tmx for the newest pairs, by the time of a .tmx's units, else the "
-        "last ones: --to has no pair with a source of theirs; of several targets of a source, the "
-        "newest is written",
+    flags.add_value(
+        parser, "--hold-out", "FILE", "a new .tsv or .tmx for the newest pairs, by the time of a "
+        ".tmx's units, else the last ones: --to has no pair with a source of theirs; of several "
+        "targets of a source, the newest is written",
     )  # fmt: skip
-    parser.add_argument(
-        "--newest", type=flags.number(int, 1), metavar="N", action=flags.Once,
-        help=f"how many sources --hold-out gets (default {NEWEST})",
-    )  # fmt: skip
+    text = f"how many sources --hold-out gets (default {NEWEST})"
+    flags.add_value(parser, "--newest", "N", text, flags.number(int, 1))
 
 
 def run(args: Namespace) -> None:

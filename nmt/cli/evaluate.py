@@ -47,10 +47,10 @@ def add_flags(parser: ArgumentParser) -> None:
         "--against", type=flags.filled, metavar="DIR", action="append", default=[],
         help="another run (repeatable): test the significance of the differences",
     )  # fmt: skip
-    parser.add_argument(
-        "--hypotheses", nargs="+", type=flags.filled, metavar="FILE", action=flags.Once,
-        help="score the translations in this file, one per line, instead of a run's; with further "
-        "files or --against: test the significance of the differences",
+    flags.add_value(
+        parser, "--hypotheses", "FILE", "score the translations in this file, one per line, "
+        "instead of a run's; with further files or --against: test the significance of the "
+        "differences", nargs="+",
     )  # fmt: skip
     evaluate_confidence.add_confidence_flags(parser)
     parser.add_argument(
@@ -67,10 +67,9 @@ def add_flags(parser: ArgumentParser) -> None:
         "--json", action="store_true",
         help="the scores, p-values and errors as JSON",
     )  # fmt: skip
-    parser.add_argument(
-        "--glossary", type=flags.filled, metavar="FILE", action=flags.Once,
-        help="with --errors: terms that translations must hold, lines of source TAB target; they "
-        "are made without it",
+    flags.add_value(
+        parser, "--glossary", "FILE", "with --errors: terms that translations must hold, lines of "
+        "source TAB target; they are made without it",
     )  # fmt: skip
     where = "where the run's {} files are now, if they have moved"
     flags.add_data(parser, test=where.format("test"), train=where.format("training"))

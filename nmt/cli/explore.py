@@ -17,7 +17,7 @@ SAMPLES = 5  # test sentences of the run that the page offers if none are given
 def add_flags(parser: ArgumentParser) -> None:
     flags.add_run(parser)
     flags.add_sentences(parser)
-    flags.add_to(parser, "FILE", "the page (default explorer.html of the run)")
+    flags.add_value(parser, "--to", "FILE", "the page (default explorer.html of the run)")
 
 
 def read_lines(args: Namespace) -> list[str]:

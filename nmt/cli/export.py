@@ -32,18 +32,16 @@ def add_flags(parser: ArgumentParser) -> None:
         "--format", choices=FORMATS, default="saved_model",
         help="of the exported model (default saved_model)",
     )  # fmt: skip
-    flags.add_to(parser, "PATH", "a new path (default: in export/ of the run)")
+    flags.add_value(parser, "--to", "PATH", "a new path (default: in export/ of the run)")
     named = ", ".join(formats_with("has_languages"))
     flags.add_languages(parser, f"of formats {named} (default: the run's)")
     parser.add_argument(
         "--quantization", choices=("int8", "float16"),
         help=f"of the weights in formats {', '.join(formats_with('quantizations'))} (int8 alone)",
     )  # fmt: skip
-    parser.add_argument(
-        "--package-version", type=package_version, metavar="VERSION", action=flags.Once,
-        help=f"of formats {', '.join(formats_with('has_version'))}: 1.0 (the default), 1.1, ...; "
-        "a later one replaces an installed one",
-    )  # fmt: skip
+    named = ", ".join(formats_with("has_version"))
+    text = f"of formats {named}: 1.0 (the default), 1.1, ...; a later one replaces an installed one"
+    flags.add_value(parser, "--package-version", "VERSION", text, package_version)
 
 
 def package_version(text: str) -> str:

@@ -181,6 +181,18 @@ class Once(argparse.Action):
         setattr(namespace, self.dest, value)
 
 
+def add_value(
+    parser: Any, name: str, metavar: str, text: str, kind: Callable[[str], Any] = filled,
+    **options: Any,
+) -> None:  # fmt: skip
+    """Adds a flag with a value to a parser or a group; it may not be given twice, nor empty.
+
+    Args:
+      kind: turns the text of the flag into its value; str lets it be empty.
+    """
+    parser.add_argument(name, metavar=metavar, help=text, type=kind, action=Once, **options)
+
+
 def is_repeatable(action: argparse.Action) -> bool:
     """Returns whether a flag may be given several times: --run of an ensemble, --protect."""
     return isinstance(action, FirstAndOthers | argparse._AppendAction)
@@ -188,10 +200,8 @@ def is_repeatable(action: argparse.Action) -> bool:
 
 def add_config(parser: argparse.ArgumentParser) -> None:
     """Adds the flag of a file of flags, which every command has; see configuration.py."""
-    parser.add_argument(
-        "--config", type=filled, metavar="FILE", action=Once,
-        help="a YAML file of flags, lines of flag: value; those given here take precedence",
-    )  # fmt: skip
+    text = "a YAML file of flags, lines of flag: value; those given here take precedence"
+    add_value(parser, "--config", "FILE", text)
 
 
 def add_run(parser: argparse.ArgumentParser, several: bool = False) -> None:
@@ -220,13 +230,6 @@ def add_sentences(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
 
 
-def add_to(
-    parser: argparse.ArgumentParser, metavar: str, text: str, kind: Callable[[str], Any] = filled,
-    nargs: str | None = None,
-) -> None:  # fmt: skip
-    parser.add_argument("--to", type=kind, metavar=metavar, help=text, action=Once, nargs=nargs)
-
-
 def add_pairs(parser: argparse.ArgumentParser, nargs: str, text: str) -> None:
     """Adds the files of parallel text, and the flags that choose two sides of them."""
     parser.add_argument("files", nargs=nargs, metavar="FILE", help=text)
@@ -236,33 +239,26 @@ def add_pairs(parser: argparse.ArgumentParser, nargs: str, text: str) -> None:
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """Adds the flags that choose two sides of a file of pairs; see `selection`."""
     add_languages(parser, "which two of a file that has several, or what names of files do not say")
-    parser.add_argument(
-        "--columns", type=column_pair, metavar="A,B", action=Once,
-        help="source and target of a .tsv, .csv or .xlsx: names in its first line, or numbers",
-    )  # fmt: skip
+    text = "source and target of a .tsv, .csv or .xlsx: names in its first line, or numbers"
+    add_value(parser, "--columns", "A,B", text, column_pair)
     parser.add_argument(
         "--no-header", action="store_true",
         help="the first line of a table is a pair, even if it looks like names of columns",
     )  # fmt: skip
-    parser.add_argument(
-        "--sheet", type=filled, metavar="NAME", action=Once,
-        help="the sheet of an .xlsx (default: one whose first row names the sides, else the one "
-        "with the most text in two columns)",
+    add_value(
+        parser, "--sheet", "NAME", "the sheet of an .xlsx (default: one whose first row names the "
+        "sides, else the one with the most text in two columns)",
     )  # fmt: skip
 
 
 def add_encoding(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--encoding", type=text_encoding, metavar="NAME", action=Once,
-        help="of text files that are not UTF-8, such as cp1252; what is written is UTF-8",
-    )  # fmt: skip
+    text = "of text files that are not UTF-8, such as cp1252; what is written is UTF-8"
+    add_value(parser, "--encoding", "NAME", text, text_encoding)
 
 
 def add_languages(parser: argparse.ArgumentParser, text: str) -> None:
-    parser.add_argument(
-        "--languages", type=languages.parse_direction, metavar="A-B", action=Once,
-        help=f"source and target language, as in pt-en or pt-BR-en: {text}",
-    )  # fmt: skip
+    text = f"source and target language, as in pt-en or pt-BR-en: {text}"
+    add_value(parser, "--languages", "A-B", text, languages.parse_direction)
 
 
 def text_encoding(text: str) -> str:
@@ -351,10 +347,8 @@ def add_protection(parser: argparse.ArgumentParser, checks: bool = True) -> None
         "--protect", action="append", metavar="REGEX", dest="patterns", default=[],
         help="what matches must not change, either (repeatable)",
     )  # fmt: skip
-    group.add_argument(
-        "--glossary", type=filled, metavar="FILE", action=Once,
-        help="terms and their translations, lines of source TAB target; # begins a comment",
-    )  # fmt: skip
+    text = "terms and their translations, lines of source TAB target; # begins a comment"
+    add_value(group, "--glossary", "FILE", text)
     if not checks:
         return
     group.add_argument(

@@ -21,15 +21,11 @@ def add_flags(parser: ArgumentParser) -> None:
         "folder", type=Path, metavar="FOLDER",
         help="of a MarianMTModel: config.json, model.safetensors, source.spm, vocab.json, ...",
     )  # fmt: skip
-    parser.add_argument(
-        "--run", metavar="DIR", action=flags.Once,
-        help="a new run folder (default runs/<name of FOLDER>)",
-    )  # fmt: skip
+    text = "a new run folder (default runs/<name of FOLDER>)"
+    flags.add_value(parser, "--run", "DIR", text, str)
     flags.add_languages(parser, "of source and target (default: those that its files name)")
-    parser.add_argument(
-        "--tag", metavar="NAME", action=flags.Once,
-        help="of a model for several languages: the one to translate into, such as por",
-    )  # fmt: skip
+    text = "of a model for several languages: the one to translate into, such as por"
+    flags.add_value(parser, "--tag", "NAME", text, str)
 
 
 def run(args: Namespace) -> None:

@@ -36,10 +36,8 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument(
         "sentence", nargs="?", help="for attention and masks (default: the first of the test split)"
     )
-    flags.add_to(
-        parser, "FILE", "a new .png, .svg or .pdf (default: a .png in plots/, the run's if any)",
-        _path,
-    )  # fmt: skip
+    text = "a new .png, .svg or .pdf (default: a .png in plots/, the run's if any)"
+    flags.add_value(parser, "--to", "FILE", text, _path)
     add_attention_flags(parser)
     size = flags.number(int, 2, 10_000)
     parser.add_argument(
@@ -52,17 +50,10 @@ def add_flags(parser: ArgumentParser) -> None:
         "--position", type=int, metavar="P",
         help="position that the others are compared with (default the middle one)",
     )  # fmt: skip
-    parser.add_argument(
-        "--beside",
-        nargs="+",
-        metavar="DIR",
-        help="runs whose curves are drawn too",
-        action=flags.Once,
-    )
-    parser.add_argument(
-        "--ranking", type=flags.filled, metavar="FILE", action=flags.Once,
-        help="for sweep: the ranking.tsv of recipes/sweep.smk",
-    )  # fmt: skip
+    text = "runs whose curves are drawn too"
+    flags.add_value(parser, "--beside", "DIR", text, str, nargs="+")
+    text = "for sweep: the ranking.tsv of recipes/sweep.smk"
+    flags.add_value(parser, "--ranking", "FILE", text)
     parser.add_argument(
         "--lang",
         choices=texts.LANGUAGES,

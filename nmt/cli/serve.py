@@ -71,30 +71,26 @@ def add_flags(parser: ArgumentParser) -> None:
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
     add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
     add_number(parser, "cache", 0, 10_000_000, 0, "texts whose translations are kept in memory")
-    parser.add_argument(
-        "--suggestions", type=suggestion_file, metavar="FILE", action=flags.Once,
-        help="store the better translations that clients send to POST /suggest in this .tmx, "
-        "which `data` and --train read (default: refuse them)",
+    flags.add_value(
+        parser, "--suggestions", "FILE", "store the better translations that clients send to POST "
+        "/suggest in this .tmx, which `data` and --train read (default: refuse them)",
+        suggestion_file,
     )  # fmt: skip
     add_number(parser, "workers", 1, 64, 1, "batches translated in parallel")
 
 
 def add_access_flags(parser: ArgumentParser) -> None:
     """Adds the flags of where the server listens, and of who may ask it."""
-    parser.add_argument(
-        "--host", type=flags.filled, default="127.0.0.1", metavar="NAME", action=flags.Once,
-        help="address to listen on; 0.0.0.0 for all (default 127.0.0.1: this machine alone)",
-    )  # fmt: skip
+    text = "address to listen on; 0.0.0.0 for all (default 127.0.0.1: this machine alone)"
+    flags.add_value(parser, "--host", "NAME", text, default="127.0.0.1")
     add_number(parser, "port", 0, 65_535, 8765, "port to listen on; 0 for any")
-    parser.add_argument(
-        "--api-key", type=api_key, metavar="KEY", action=flags.Once,
-        help="what clients must send; better in the environment, as NMT_API_KEY: a flag is seen by "
-        "all users of the machine (default: none)",
+    flags.add_value(
+        parser, "--api-key", "KEY", "what clients must send; better in the environment, as "
+        "NMT_API_KEY: a flag is seen by all users of the machine (default: none)", api_key,
     )  # fmt: skip
-    parser.add_argument(
-        "--api-keys", type=key_file, metavar="FILE", action=flags.Once,
-        help="file of further keys, a line for each: its name, which the log shows, and the key; # "
-        "begins a comment",
+    flags.add_value(
+        parser, "--api-keys", "FILE", "file of further keys, a line for each: its name, which the "
+        "log shows, and the key; # begins a comment", key_file,
     )  # fmt: skip
     parser.add_argument(
         "--open-metrics", action="store_true",

@@ -12,10 +12,9 @@ HELP = "train, evaluate, draw; the default"
 
 def add_flags(parser: ArgumentParser) -> None:
     parser.epilog = flags.presets()
-    parser.add_argument(
-        "--run", type=flags.filled, metavar="DIR", action=flags.Once,
-        help="run folder (default runs/<dataset>); a trained run is resumed: without --dataset and "
-        "--preset, flags not given are the run's own",
+    flags.add_value(
+        parser, "--run", "DIR", "run folder (default runs/<dataset>); a trained run is resumed: "
+        "without --dataset and --preset, flags not given are the run's own",
     )  # fmt: skip
     files = "source and target, or a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf); several may "
     files += "follow each other, and end in .gz"
@@ -29,10 +28,8 @@ def add_flags(parser: ArgumentParser) -> None:
         help="values of all flags not given, listed below (default: the one named as the data set, "
         "or tutorial)",
     )  # fmt: skip
-    parser.add_argument(
-        "--from", dest="parent", type=flags.filled, metavar="DIR", action=flags.Once,
-        help="begin with the weights, the tokenizer and the sizes of that run, in a new one",
-    )  # fmt: skip
+    text = "begin with the weights, the tokenizer and the sizes of that run, in a new one"
+    flags.add_value(parser, "--from", "DIR", text, dest="parent")
     parser.add_argument(
         "--reverse", action="store_true", help="translate the second language into the first"
     )

@@ -74,13 +74,9 @@ def add_output_flags(parser: ArgumentParser) -> None:
 def add_prefixes(parser: ArgumentParser) -> None:
     """Adds the flags of what a translation must begin with."""
     beginning = parser.add_mutually_exclusive_group()
-    beginning.add_argument(
-        "--prefix", metavar="TEXT", action=flags.Once, help="what every translation begins with"
-    )
-    beginning.add_argument(
-        "--prefixes", type=flags.filled, metavar="FILE", action=flags.Once,
-        help="file of prefixes, one line per input line",
-    )  # fmt: skip
+    flags.add_value(beginning, "--prefix", "TEXT", "what every translation begins with", str)
+    text = "file of prefixes, one line per input line"
+    flags.add_value(beginning, "--prefixes", "FILE", text)
 
 
 def add_sampling_flags(parser: ArgumentParser) -> None:

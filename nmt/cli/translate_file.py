@@ -42,24 +42,17 @@ def add_flags(parser: ArgumentParser) -> None:
     parser.add_argument("source", metavar="IN", help=f"a file: {' '.join(documents.FORMATS)}")
     parser.add_argument("target", metavar="OUT", help="a new file of the same kind")
     flags.add_run(parser, several=True)
-    parser.add_argument(
-        "--columns", type=flags.filled, metavar="COLUMNS", action=flags.Once,
-        help="of a table, what to translate: names in the first line, which then stays, or "
-        "numbers from 1, with commas between them (of an .xlsx by default all)",
+    flags.add_value(
+        parser, "--columns", "COLUMNS", "of a table, what to translate: names in the first line, "
+        "which then stays, or numbers from 1, with commas between them (of an .xlsx by default "
+        "all)",
     )  # fmt: skip
-    parser.add_argument(
-        "--sheet", type=flags.filled, metavar="NAME", action=flags.Once,
-        help="of an .xlsx, the only sheet to translate (default: all)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--review", type=review_file, metavar="FILE", action=flags.Once,
-        help="list doubtful translations in this new .tsv, the worst first",
-    )  # fmt: skip
-    parser.add_argument(
-        "--min-confidence", type=flags.number(float, 0, 100), metavar="N", action=flags.Once,
-        help="of a translation that is not doubtful, 0 to 100 (default "
-        f"{DOUBTFUL:.0f})",
-    )  # fmt: skip
+    text = "of an .xlsx, the only sheet to translate (default: all)"
+    flags.add_value(parser, "--sheet", "NAME", text)
+    text = "list doubtful translations in this new .tsv, the worst first"
+    flags.add_value(parser, "--review", "FILE", text, review_file)
+    text = f"of a translation that is not doubtful, 0 to 100 (default {DOUBTFUL:.0f})"
+    flags.add_value(parser, "--min-confidence", "N", text, flags.number(float, 0, 100))
     flags.add_search(parser)
     flags.add_protection(parser)
     flags.add_engine(parser)

@@ -55,19 +55,15 @@ class Row(NamedTuple):
 
 def add_file_flags(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("A file of any size (docs/scaling.md)")
-    group.add_argument(
-        "--input", type=flags.filled, metavar="FILE", action=flags.Once,
-        help="the lines to translate, instead of stdin",
+    flags.add_value(group, "--input", "FILE", "the lines to translate, instead of stdin")
+    flags.add_value(
+        group, "--output", "FILE", "a new file, instead of stdout, which appears when it is "
+        "complete; until then, what is translated stands in FILE.partial, and the same command "
+        "resumes it",
     )  # fmt: skip
-    group.add_argument(
-        "--output", type=flags.filled, metavar="FILE", action=flags.Once,
-        help="a new file, instead of stdout, which appears when it is complete; until then, what "
-        "is translated stands in FILE.partial, and the same command resumes it",
-    )  # fmt: skip
-    group.add_argument(
-        "--closest-to", type=flags.filled, metavar="FILE", action=flags.Once,
-        help="of the --n-best translations of each line of --input, write the one most like the "
-        "line of this file, by chrF",
+    flags.add_value(
+        group, "--closest-to", "FILE", "of the --n-best translations of each line of --input, "
+        "write the one most like the line of this file, by chrF",
     )  # fmt: skip
 
 
