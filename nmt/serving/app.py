@@ -173,17 +173,11 @@ async def on_failure(request: Request, error: Exception) -> Response:
 
 
 def page_routes() -> list[Route]:
-    """Returns the routes of the page, whose files are read once."""
-
-    def route(path: str, file: Path, media_type: str) -> Route:
-        content = file.read_bytes()
-
-        async def answer(request: Request) -> Response:
-            return Response(content, media_type=media_type)
-
-        return Route(path, answer, methods=["GET"])
-
-    return [route(path, file, media_type) for path, (file, media_type) in PAGE_FILES.items()]
+    """Returns the routes of the page, whose files are read once: a Response answers any request."""
+    return [
+        Route(path, Response(file.read_bytes(), media_type=media_type), methods=["GET"])
+        for path, (file, media_type) in PAGE_FILES.items()
+    ]
 
 
 def application(
