@@ -1,5 +1,6 @@
 """What Prometheus collects of a server."""
 
+import functools
 from collections.abc import Callable
 
 import prometheus_client as prometheus
@@ -16,53 +17,35 @@ class Metrics:
 
     def __init__(self, waiting: Callable[[], int]):
         self.registry = prometheus.CollectorRegistry()
-        self.requests = prometheus.Counter(
-            "nmt_requests_total",
-            "Requests by route and HTTP status.",
-            ["route", "status"],
-            registry=self.registry,
+        counter = functools.partial(prometheus.Counter, registry=self.registry)
+        gauge = functools.partial(prometheus.Gauge, registry=self.registry)
+        histogram = functools.partial(prometheus.Histogram, registry=self.registry)
+        self.requests = counter(
+            "nmt_requests_total", "Requests by route and HTTP status.", ["route", "status"]
         )
-        self.seconds = prometheus.Histogram(
-            "nmt_request_seconds",
-            "Seconds until the answer, by route.",
-            ["route"],
-            buckets=SECONDS,
-            registry=self.registry,
+        self.seconds = histogram(
+            "nmt_request_seconds", "Seconds until the answer, by route.", ["route"], buckets=SECONDS
         )
-        self.characters = prometheus.Counter(
-            "nmt_characters_total",
-            "Characters translated.",
-            ["source", "target"],
-            registry=self.registry,
+        self.characters = counter(
+            "nmt_characters_total", "Characters translated.", ["source", "target"]
         )
-        self.batch = prometheus.Histogram(
-            "nmt_batch_texts", "Texts per batch.", buckets=SENTENCES, registry=self.registry
-        )
-        self.reloads = prometheus.Counter(
-            "nmt_reloads_total", "Reloads of the runs by result.", ["result"],
-            registry=self.registry,
-        )  # fmt: skip
+        self.batch = histogram("nmt_batch_texts", "Texts per batch.", buckets=SENTENCES)
+        self.reloads = counter("nmt_reloads_total", "Reloads of the runs by result.", ["result"])
         for result in ("done", "failed"):
             self.reloads.labels(result)
-        self.cached = prometheus.Counter(
-            "nmt_cache_texts_total", "Texts that the cache was asked for, by result.", ["result"],
-            registry=self.registry,
-        )  # fmt: skip
+        self.cached = counter(
+            "nmt_cache_texts_total", "Texts that the cache was asked for, by result.", ["result"]
+        )
         for result in ("hit", "miss"):
             self.cached.labels(result)
-        self.suggestions = prometheus.Counter(
-            "nmt_suggestions_total", "Suggested translations that were stored.",
-            registry=self.registry,
-        )  # fmt: skip
-        self.loaded_at = prometheus.Gauge(
+        self.suggestions = counter(
+            "nmt_suggestions_total", "Suggested translations that were stored."
+        )
+        self.loaded_at = gauge(
             "nmt_loaded_timestamp_seconds",
             "When the runs that translate now were loaded; 0 before.",
-            registry=self.registry,
         )
-        waiting_requests = prometheus.Gauge(
-            "nmt_waiting_requests", "Requests in the queue.", registry=self.registry
-        )
-        waiting_requests.set_function(waiting)
+        gauge("nmt_waiting_requests", "Requests in the queue.").set_function(waiting)
         prometheus.ProcessCollector(registry=self.registry)
 
     def count(self, route: str, status: int, seconds: float) -> None:
