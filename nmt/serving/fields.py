@@ -84,65 +84,53 @@ class ChoiceField(TextField):
 
 
 @dataclasses.dataclass(frozen=True)
-class _NumberField(Field):
+class NumberField(Field):
     """A field that is a number."""
 
+    schema: Schema = dataclasses.field(default_factory=NUMBER.copy)
     lowest: float = 0
     highest: float = 0
     default: float = 0
 
-    def _refusal(self, highest: float) -> RefusedError:
-        return RefusedError(400, f"{self.name} must be a number from {self.lowest} to {highest}")
+    def _refusal(self) -> RefusedError:
+        message = f"{self.name} must be a number from {self.lowest} to {self.highest}"
+        return RefusedError(400, message)
 
-    def _number(self, values: Values, default: float, highest: float) -> float:
+    def read(self, values: Values) -> float:
         """Returns the number; a RefusedError if it is none, or out of its bounds."""
-        value = values.get(self.name, default)
+        value = values.get(self.name, self.default)
         try:
             if isinstance(value, (bool, list, dict)):
                 raise ValueError
             number = float(value)
         except (TypeError, ValueError, OverflowError):
-            raise self._refusal(highest) from None
-        if not self.lowest <= number <= highest:
-            raise self._refusal(highest)
+            raise self._refusal() from None
+        if not self.lowest <= number <= self.highest:
+            raise self._refusal()
         return number
 
 
 @dataclasses.dataclass(frozen=True)
-class IntegerField(_NumberField):
+class IntegerField(NumberField):
     """A field that is a whole number."""
 
     schema: Schema = dataclasses.field(default_factory=INTEGER.copy)
 
     def read(self, values: Values) -> int:
         """Returns the number; a RefusedError if it is none, or out of its bounds."""
-        return self._whole(values, int(self.default), int(self.highest))
+        number = super().read(values)
+        if number % 1:
+            raise self._refusal()
+        return int(number)
 
     def read_within(self, values: Values, highest: int) -> int:
         """Returns the number, by default the highest one, of which only the request decides."""
-        return self._whole(values, highest, highest)
-
-    def _whole(self, values: Values, default: int, highest: int) -> int:
-        number = self._number(values, default, highest)
-        if number % 1:
-            raise self._refusal(highest)
-        return int(number)
-
-
-@dataclasses.dataclass(frozen=True)
-class DecimalField(_NumberField):
-    """A field that is a number, whole or not."""
-
-    schema: Schema = dataclasses.field(default_factory=NUMBER.copy)
-
-    def read(self, values: Values) -> float:
-        """Returns the number; a RefusedError if it is none, or out of its bounds."""
-        return self._number(values, self.default, self.highest)
+        return dataclasses.replace(self, highest=highest, default=highest).read(values)
 
 
 def of_row(row: params.Param, description: str, highest: float | None = None) -> Any:
     """Returns the field of a number that is declared elsewhere, perhaps with a lower maximum."""
-    kind = IntegerField if row.type is int else DecimalField
+    kind = IntegerField if row.type is int else NumberField
     bounds = dict(lowest=row.flag.low, highest=highest or row.flag.high, default=row.default)
     return kind(row.name, description, **bounds)
 
