@@ -8,6 +8,7 @@ Nothing large is read for a client without the key: it comes in the header Autho
 query string, or at the beginning of the body. The memory of all bodies together has a limit.
 """
 
+import collections
 import email.message
 import json
 import urllib.parse
@@ -68,15 +69,10 @@ def _pairs(query: str) -> list[tuple[str, str]]:
 
 
 def _from_pairs(pairs: Pairs) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
+    values: dict[str, list[Any]] = collections.defaultdict(list)
     for name, value in pairs:
-        if name not in fields:
-            fields[name] = value
-        elif isinstance(fields[name], list):
-            fields[name].append(value)
-        else:
-            fields[name] = [fields[name], value]
-    return fields
+        values[name].append(value)
+    return {name: several if len(several) > 1 else several[0] for name, several in values.items()}
 
 
 def _from_json(body: bytes) -> dict[str, Any]:
