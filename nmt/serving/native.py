@@ -1,7 +1,6 @@
 """This server's own routes: what the APIs of others have no words for."""
 
 import dataclasses
-import json
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -233,9 +232,9 @@ async def stream(request: Request) -> Response:
 def unchanged_events(text: str, text_query: TextQuery) -> Iterator[str]:
     """Yields the server-sent events of a text that stays as it is."""
     sentence = dataclasses.asdict(streaming.Finished(0, text, "", text, None, [], [], []))
+    yield streaming.event_lines("sentence", sentence)
     end = streaming.end(text_query.source, text_query.source, text_query.notices)
-    for name, data in (("sentence", sentence), ("end", end)):
-        yield from streaming.lines(name, json.dumps(data, ensure_ascii=False))
+    yield streaming.event_lines("end", end)
 
 
 # ---- Attention, runs, the explorer, figures ----

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -387,8 +386,7 @@ class Service:
                     last_notices = self._stream_notices(query, text, translated)
                     languages = query.direction.source, query.direction.target
                     data = streaming.end(*languages, [*text_notices, *last_notices])
-                for line in streaming.lines(name, json.dumps(data, ensure_ascii=False)):
-                    yield line
+                yield streaming.event_lines(name, data)
                 if name in ("end", "error"):
                     return
         finally:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import collections
 import dataclasses
+import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -101,10 +102,9 @@ def end(source: str, target: str, text_notices: Sequence[Notice]) -> dict[str, A
     return {"source": source, "target": target, "warnings": notices.answers(text_notices)}
 
 
-def lines(name: str, data: str) -> Iterator[str]:
-    """Yields the lines of a server-sent event."""
-    yield f"event: {name}\n"
-    yield f"data: {data}\n\n"
+def event_lines(name: str, data: dict[str, Any]) -> str:
+    """Returns a server-sent event as it is sent."""
+    return f"event: {name}\ndata: {json.dumps(data, ensure_ascii=False)}\n\n"
 
 
 class EventQueue:
