@@ -42,18 +42,13 @@ def words(text: str) -> str:
 
 
 class Detector:
-    """Recognizes languages. The first call, or `load`, takes half a second.
+    """Recognizes languages. The first call takes half a second.
 
     Varieties of a language, such as pt-BR and pt-PT, have its confidence each.
     """
 
     def __init__(self, codes: Sequence[str]):
-        self.codes = list(dict.fromkeys(codes))
-        self._labels = {code: line_languages.label_of(code) for code in self.codes}
-
-    def load(self) -> None:
-        """Loads what recognizes languages."""
-        line_languages.load_identifier()
+        self._labels = {code: line_languages.label_of(code) for code in codes}
 
     def __call__(self, text: str) -> list[Detection]:
         """Returns the server's languages that a text may be in, the likeliest first.
@@ -62,7 +57,7 @@ class Detector:
         """
         text = words(text)
         if not text:
-            return [Detection(code, 0.0) for code in self.codes]
+            return [Detection(code, 0.0) for code in self._labels]
         probabilities = dict(line_languages.load_identifier().rank(text))
         average = 1 / len(probabilities)  # of a language that py3langid lacks
         weights = {

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from starlette.requests import Request
 
+from nmt.corpus import line_languages
 from nmt.decoding.attention import Attention
 from nmt.decoding.search_options import Sampling
 from nmt.exports.browser.page_size import MAX_PARAMETERS
@@ -158,7 +159,7 @@ class Service:
             translator.attend(WARM_UP_TEXT)
             if self.why_no_explorer(served) is None:
                 self._make_explorer(served)
-        models.detect.load()
+        line_languages.load_identifier()
 
     @property
     def busy(self) -> bool:
