@@ -221,11 +221,6 @@ def size_of_beam(n_best: int) -> int:
     return next(beam for beam in BEAMS if beam >= n_best)
 
 
-def translate(query: Query, items: Sequence[Item]) -> list[list[Result]]:
-    """Returns the translations of each item; see ServedModel.translate."""
-    return query.served.translate(query, items)
-
-
 class Models:
     """All runs of a server, by direction; no two translate between the same languages."""
 
@@ -301,14 +296,14 @@ class Models:
         """
         for served in self.by_name.values():
             usual = Query(served, served.directions[0])
-            translate(usual, [Item(WARM_UP_TEXT)])  # the most usual one first
+            served.translate(usual, [Item(WARM_UP_TEXT)])  # the most usual one first
             if not served.model.searches_by_tensorflow:
                 continue
             for query in itertools.takewhile(lambda _: goes_on(), queries_of(usual)):
                 with contextlib.suppress(UserError):  # a search that the run does not have
-                    translate(query, [Item(WARM_UP_TEXT)])
+                    served.translate(query, [Item(WARM_UP_TEXT)])
                     if query == usual._replace(scored=True):
-                        translate(query, [Item(WARM_UP_TEXT, "1")])  # a prefix
+                        served.translate(query, [Item(WARM_UP_TEXT, "1")])  # a prefix
 
 
 def queries_of(query: Query) -> list[Query]:

@@ -29,7 +29,6 @@ from nmt.serving.models import (
     Result,
     ServedModel,
     size_of_beam,
-    translate,
 )
 from nmt.serving.notices import Notice
 from nmt.serving.operations import AUTO
@@ -99,7 +98,7 @@ class Service:
     async def running(self) -> AsyncIterator[None]:
         """Within the block, requests are answered; the runs warm up meanwhile."""
         self.batcher = Batcher(
-            translate,
+            lambda query, items: query.served.translate(query, items),
             self._batch_threads,
             self._max_waiting,
             self.metrics.batch.observe,
