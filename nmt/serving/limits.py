@@ -1,5 +1,6 @@
 """Who may ask, and for how much."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -24,17 +25,13 @@ def check_characters(texts: list[str], most: int) -> None:
         raise RefusedError(413, f"{characters} characters; send at most {most} per request")
 
 
+@dataclasses.dataclass
 class Limits:
-    """The limits of a server. With `open_metrics`, the figures are for clients without a key."""
+    """The limits of a server."""
 
-    def __init__(
-        self,
-        keys: Keys | None = None,
-        max_chars: int = MAX_CHARS,
-        open_metrics: bool = False,
-    ):
-        self.keys = Keys() if keys is None else keys
-        self.max_chars, self.open_metrics = max_chars, open_metrics
+    keys: Keys = dataclasses.field(default_factory=Keys)
+    max_chars: int = MAX_CHARS
+    open_metrics: bool = False  # whether the figures are for clients without a key, too
 
     @property
     def max_keyless_bytes(self) -> int:
