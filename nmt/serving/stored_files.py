@@ -4,7 +4,6 @@ The files have no names on the disk: they are gone when the process ends, howeve
 """
 
 import asyncio
-import collections
 import os
 import secrets
 import tempfile
@@ -66,7 +65,7 @@ class TranslatedFiles:
         max_bytes: int = MAX_BYTES,
     ):
         self._clock, self._max_files, self._max_bytes = clock, max_files, max_bytes
-        self._files: collections.OrderedDict[str, TranslatedFile] = collections.OrderedDict()
+        self._files: dict[str, TranslatedFile] = {}  # the oldest first
 
     def add(self, name: str, content: bytes) -> str:
         """Returns the key of a file, which nobody can guess; a RefusedError without room for it."""
