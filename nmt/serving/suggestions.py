@@ -4,6 +4,7 @@ Nothing that is stored changes later. The file is a whole memory after each unit
 place of the closing tags and brings them along. What a killed server left is mended at the start.
 """
 
+import contextlib
 import datetime
 import fcntl
 import os
@@ -114,25 +115,21 @@ def _unit(suggestion: Suggestion) -> str:
 
 def _opened(path: Path) -> int:
     """Returns the descriptor of a locked file of suggestions; a UserError if it is none."""
-    try:
-        output.make_folder(path.absolute().parent)
-        # Clients' texts are for nobody else. A pipe is opened, too, and refused then.
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
-        descriptor = os.open(path, flags, 0o600)
-    except OSError as error:
-        raise output.unwritten(path, error, INSTEAD) from None
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _prepare(path, descriptor)
-    except BlockingIOError:
-        os.close(descriptor)
-        raise UserError(f"{path}: another server stores suggestions here; name {INSTEAD}") from None
-    except OSError as error:
-        os.close(descriptor)
-        raise output.unwritten(path, error, INSTEAD) from None
-    except UserError:
-        os.close(descriptor)
-        raise
+    with contextlib.ExitStack() as after_error:
+        try:
+            output.make_folder(path.absolute().parent)
+            # Clients' texts are for nobody else. A pipe is opened, too, and refused then.
+            flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK
+            descriptor = os.open(path, flags, 0o600)
+            after_error.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _prepare(path, descriptor)
+        except BlockingIOError:
+            message = f"{path}: another server stores suggestions here; name {INSTEAD}"
+            raise UserError(message) from None
+        except OSError as error:
+            raise output.unwritten(path, error, INSTEAD) from None
+        after_error.pop_all()  # it stays open
     return descriptor
 
 
