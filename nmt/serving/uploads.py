@@ -81,10 +81,9 @@ def parse_upload(upload: Upload) -> Document:
     if size > MAX_UNPACKED_BYTES:
         raise RefusedError(413, f"the archive holds {size} bytes; at most {MAX_UNPACKED_BYTES}")
     try:
-        document = parse_document(file.name, file.content, FormatOptions(columns))
+        return parse_document(file.name, file.content, FormatOptions(columns))
     except UserError as error:  # which names the flag of the command line
         raise UserError(str(error).replace("--columns", "the field columns")) from None
-    return document
 
 
 def unpacked_size(content: bytes) -> int:
