@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 from starlette.requests import Request
@@ -217,15 +217,15 @@ async def stream(request: Request) -> Response:
     check_names(values, STREAM_FIELDS)
     text = TEXT.read(values)
     (text_query,) = service.queries(SOURCE.read(values), TARGET.read(values), [text])
+    events: Iterator[str] | AsyncIterator[str]
     if text_query.query is None:
-        unchanged = unchanged_events(text, text_query)
-        return StreamingResponse(unchanged, media_type="text/event-stream", headers=STREAM_HEADERS)
-    served = text_query.query.served
-    prefixes = PREFIXES.read(values, served.tokenizer.target.vocab_size)
-    service.count(request, text_query.query, [text])
-    # A refusal, if any, comes before the answer begins.
-    query = text_query.query._replace(confidence=True)
-    events = service.stream(query, text_query.notices, text, prefixes)
+        events = unchanged_events(text, text_query)
+    else:
+        query = text_query.query._replace(confidence=True)
+        prefixes = PREFIXES.read(values, query.served.tokenizer.target.vocab_size)
+        service.count(request, query, [text])
+        # A refusal, if any, comes before the answer begins.
+        events = service.stream(query, text_query.notices, text, prefixes)
     return StreamingResponse(events, media_type="text/event-stream", headers=STREAM_HEADERS)
 
 
