@@ -70,16 +70,16 @@ class Keys:
             raise UserError(f"{path}: {error.strerror}; --api-keys needs a file of keys") from None
         except UnicodeDecodeError:
             raise UserError(f"{path}: is not UTF-8; write a name and a key per line") from None
-        keys = [*self._single]
+        keys: list[NamedKey] = []
         for number, line in enumerate(lines, 1):
             if line.strip() and not line.lstrip().startswith("#"):
-                keys.append(_parsed(f"{path}, line {number}", line, keys))
-        if len(keys) == len(self._single) or len(keys) > MAX_KEYS:
-            number = len(keys) - len(self._single)
-            raise UserError(f"{path}: {number} keys; write 1 to {MAX_KEYS}, a name and a key each")
+                keys.append(_parsed(f"{path}, line {number}", line, [*self._single, *keys]))
+        if not keys or len(self._single) + len(keys) > MAX_KEYS:
+            message = f"{len(keys)} keys; write 1 to {MAX_KEYS}, a name and a key each"
+            raise UserError(f"{path}: {message}")
         if is_public:
             log.warning(f"{path}: all users of this machine can read the keys: chmod o-r {path}")
-        return keys[len(self._single) :]
+        return keys
 
 
 def _parsed(place: str, line: str, known: list[NamedKey]) -> NamedKey:
