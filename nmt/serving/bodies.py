@@ -222,51 +222,44 @@ async def read(
     content_type = request.headers.get("content-type", "")
     is_multipart = _kind(content_type) == "multipart/form-data"
     form = Multipart(content_type) if is_multipart else Whole(content_type)
-    reader = Reader(request, limits, form, limits.has_key(request, fields), max_bytes)
-    if not reader.has_key:
-        reader.reservation.take_from(keyless)
-    await reader.read()
+    has_key = limits.has_key(request, fields)
+    if not has_key:
+        request.scope["reservation"].take_from(keyless)
+    await _read_parts(request, limits, form, has_key, max_bytes)
     fields |= form.fields()
     limits.check_key(request, fields)
     return fields
 
 
-class Reader:
-    """What reads a body, within the limits of its size, of memory and of keyless clients."""
+async def _read_parts(
+    request: Request, limits: Limits, form: Form, has_key: bool, max_bytes: int
+) -> None:
+    """Writes the parts of a body to a form as they arrive.
 
-    def __init__(self, request: Request, limits: Limits, form: Form, has_key: bool, max_bytes: int):
-        self._request, self._limits, self._form = request, limits, form
-        self.has_key, self._size, self._max_bytes = has_key, 0, max_bytes
-        self.reservation: Reservation = request.scope["reservation"]
-
-    async def read(self) -> None:
-        """Takes the parts of the body as they arrive; a RefusedError if one is beyond a limit.
-
-        What comes after it is read and dropped: a client that is still sending would not see the
-        answer.
-        """
-        refusal: RefusedError | None = None
-        try:
-            async for part in self._request.stream():
-                if refusal:
-                    continue
-                try:
-                    self._take(part)
-                except RefusedError as error:
-                    refusal = error
-                    self._form.clear()
-                    self.reservation.release()
-        except ClientDisconnect:
-            raise RefusedError(400, "the client left before its body ended") from None
-        if refusal:
-            raise refusal
-
-    def _take(self, part: bytes) -> None:
-        self._size += len(part)
-        if self._size > self._max_bytes:
-            raise RefusedError(413, f"the body is too large; send at most {self._max_bytes} bytes")
-        if not self.has_key and self._size > self._limits.max_keyless_bytes:
-            self._limits.check_key(self._request, self._form.fields_so_far())
-            self.has_key = True
-        self.reservation.add(len(part) * self._form.weight)
-        self._form.write(part)
+    A RefusedError if one is beyond the limits of size, of memory or of keyless clients. What comes
+    after it is read and dropped: a client that is still sending would not see the answer.
+    """
+    reservation: Reservation = request.scope["reservation"]
+    size, refusal = 0, None
+    try:
+        async for part in request.stream():
+            if refusal:
+                continue
+            size += len(part)
+            try:
+                if size > max_bytes:
+                    message = f"the body is too large; send at most {max_bytes} bytes"
+                    raise RefusedError(413, message)
+                if not has_key and size > limits.max_keyless_bytes:
+                    limits.check_key(request, form.fields_so_far())
+                    has_key = True
+                reservation.add(len(part) * form.weight)
+                form.write(part)
+            except RefusedError as error:
+                refusal = error
+                form.clear()
+                reservation.release()
+    except ClientDisconnect:
+        raise RefusedError(400, "the client left before its body ended") from None
+    if refusal:
+        raise refusal
