@@ -56,8 +56,7 @@ async def translations_of(request: Request, query: Query, texts: uploads.Texts) 
     """Returns the translation of each text of a file."""
     if texts.has_markup:
         query = query._replace(links=True)
-    results = await translate_texts(request, [*dict.fromkeys((query, one) for one in texts.texts)])
-    return [results[query, text] for text in texts.texts]
+    return await translate_texts(request, [(query, text) for text in texts.texts])
 
 
 def translated_name(name: str, target: str) -> str:

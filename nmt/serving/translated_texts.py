@@ -1,5 +1,6 @@
 """Texts in translation, plain or with markup, as more than one API answers them."""
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
@@ -103,10 +104,10 @@ async def translate_documents(
         for query, document in zip(queries, documents, strict=True)
         for segment in document.segments
     ]
-    results = await translate_texts(request, [*dict.fromkeys(texts)])
+    results = iter(await translate_texts(request, texts))
     return [
-        (text_query, document, [results[query, segment.text] for segment in document.segments])
-        for text_query, query, document in zip(text_queries, queries, documents, strict=True)
+        (text_query, document, [*itertools.islice(results, len(document.segments))])
+        for text_query, document in zip(text_queries, documents, strict=True)
     ]
 
 
@@ -122,14 +123,15 @@ def written(
 
 async def translate_texts(
     request: Request, texts: Sequence[tuple[Query | None, str]]
-) -> dict[tuple[Query | None, str], Result]:
-    """Returns the best translation of each of different texts, a few of them at a time."""
+) -> list[Result]:
+    """Returns the best translation of each text, a few at a time, of equal ones found once."""
     service: Service = request.app.state.service
+    different_texts = list(dict.fromkeys(texts))
     results = {}
-    for start in range(0, len(texts), TEXTS):
-        part = texts[start : start + TEXTS]
+    for start in range(0, len(different_texts), TEXTS):
+        part = different_texts[start : start + TEXTS]
         queries = [query for query, _ in part]
         part_results = await service.translate(request, queries, [Item(text) for _, text in part])
         for key, best in zip(part, part_results, strict=True):
             results[key] = best[0]
-    return results
+    return [results[text] for text in texts]
