@@ -311,7 +311,7 @@ def add_engine(parser: argparse.ArgumentParser) -> None:
 
 
 def add_messages(parser: argparse.ArgumentParser) -> None:
-    """Adds the flags of what is written to stderr; see `message_style`."""
+    """Adds the flags of what is written to stderr: the fields of messages.Style."""
     parser.add_argument(
         "--log-level", choices=messages.LEVELS, default=messages.Style().level,
         help="the least important messages that are shown (default info)",
@@ -320,11 +320,6 @@ def add_messages(parser: argparse.ArgumentParser) -> None:
         "--log-format", choices=messages.FORMATS, default=messages.TEXT,
         help="messages as text, or as lines of JSON without progress bars (default text)",
     )  # fmt: skip
-
-
-def message_style(args: argparse.Namespace) -> messages.Style:
-    """Returns how messages are shown."""
-    return messages.Style(args.log_level, args.log_format)
 
 
 def add_data(parser: argparse.ArgumentParser, **splits: str) -> None:

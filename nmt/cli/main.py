@@ -137,7 +137,8 @@ def show_messages(arguments: list[str]) -> None:
     style_parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
     flags.add_messages(style_parser)
     with contextlib.suppress(argparse.ArgumentError):  # which the command's parser reports
-        messages.show(flags.message_style(style_parser.parse_known_args(arguments)[0]))
+        args, _ = style_parser.parse_known_args(arguments)
+        messages.show(messages.Style(args.log_level, args.log_format))
 
 
 def overview() -> str:
