@@ -189,11 +189,8 @@ def parse_command_line(
         show_messages(words)
     if reads_environment:
         environment.check(command_parser, os.environ)
-    command_parser.parse_in_any_order(
-        words,
-        explain=lambda _: misplaced_command(arguments if without_command else []),
-        args=args,
-    )
+    advice = misplaced_command(arguments) if without_command else None
+    command_parser.parse_in_any_order(words, args, advice)
     args.command, args.given = name, arguments
     return args
 

@@ -1,7 +1,7 @@
 """A parser of the command line whose errors are one line, and where flags may come anywhere."""
 
 import argparse
-from collections.abc import Callable
+import functools
 from typing import Any, NoReturn
 
 from nmt import UserError
@@ -30,21 +30,15 @@ def without_mark(value: Any) -> Any:
 # ---- The parser ----
 
 
-class Layout(argparse.RawDescriptionHelpFormatter):
-    """Help with a column wide enough for the names of flags."""
-
-    def __init__(self, prog: str):
-        super().__init__(prog, max_help_position=30)
+# Help with a column wide enough for the names of flags.
+LAYOUT = functools.partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
 
 
 class Parser(argparse.ArgumentParser):
     """An ArgumentParser whose errors are UserErrors, without the usage before them."""
 
-    def __init__(self, prog: str, description: str, epilog: str | None = None):
-        super().__init__(
-            prog, description=description, epilog=epilog, formatter_class=Layout,
-            allow_abbrev=False,
-        )  # fmt: skip
+    def __init__(self, prog: str, description: str):
+        super().__init__(prog, description=description, formatter_class=LAYOUT, allow_abbrev=False)
 
     @property
     def flags(self) -> dict[str, argparse.Action]:
@@ -91,32 +85,23 @@ class Parser(argparse.ArgumentParser):
         return [*arguments[:position], *words, *arguments[position:end]]
 
     def parse_in_any_order(
-        self,
-        arguments: list[str],
-        explain: Callable[[list[str]], str | None],
-        args: argparse.Namespace | None = None,
-    ) -> argparse.Namespace:
-        """Returns the parsed `arguments`, of which flags and sentences may come in any order.
+        self, arguments: list[str], args: argparse.Namespace, advice: str | None
+    ) -> None:
+        """Parses arguments, of which flags and sentences may come in any order, to `args`.
 
         Args:
-          explain: a function of arguments that the parser does not know, which returns an advice,
-            or None.
+          advice: what to do about arguments that the parser does not know, if that is known.
         """
-        words = self._before_flags(arguments)
-        parsed, unknown = self.parse_known_intermixed_args(
-            words, argparse.Namespace() if args is None else args
-        )
-        for name, value in vars(parsed).items():
-            setattr(parsed, name, without_mark(value))
+        _, unknown = self.parse_known_intermixed_args(self._before_flags(arguments), args)
+        for name, value in vars(args).items():
+            setattr(args, name, without_mark(value))
         if unknown:
-            self._refuse(without_mark(unknown), explain)
-        return parsed
+            self._refuse(without_mark(unknown), advice)
 
-    def _refuse(self, unknown: list[str], explain: Callable[[list[str]], str | None]) -> NoReturn:
+    def _refuse(self, unknown: list[str], advice: str | None) -> NoReturn:
         """Raises a UserError that names the first unknown flag, or else the first word."""
         wrong = next((word for word in unknown if word.startswith("-")), unknown[0])
         wrong = wrong.partition("=")[0]
         if close := closest(wrong, [*self.flags, "--help"]):
             self.error(f"unknown {wrong} (did you mean {close}?)")
-        advice = explain(unknown)
         self.error(f"unknown {wrong}" + (f"; {advice}" if advice else ""))
