@@ -187,8 +187,5 @@ def _switch(action: Action, values: list[str], entry: Entry) -> list[str]:
         return [flag]
     if values != ["false"]:
         raise UserError(f"{entry.place}: {entry.key} is true or false")
-    if flag.startswith(NO):
-        negation = f"--{flag.removeprefix(NO)}"
-    else:
-        negation = f"{NO}{flag.removeprefix('--')}"
+    negation = f"--{flag.removeprefix(NO)}" if flag.startswith(NO) else f"{NO}{flag[2:]}"
     return [negation] if negation in action.option_strings else []
