@@ -28,9 +28,7 @@ def as_ours(error: Exception, training: bool, resume: str) -> UserError | Worker
     if isinstance(error, tf.errors.ResourceExhaustedError):
         if re.search(FULL_DISK, str(error)):
             return UserError(f"{reason(error)}; free some space")
-        sizes = "--beam"
-        if training:
-            sizes = "--batch-size, --max-length or the model's sizes"
+        sizes = "--batch-size, --max-length or the model's sizes" if training else "--beam"
         return UserError(f"out of memory; lower {sizes}")
     if isinstance(error, tf.errors.OpError) and re.search(GONE_FILE, reason(error)):
         changed = FileChangedError(reason(error))
