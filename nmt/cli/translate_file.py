@@ -79,7 +79,8 @@ def run(args: Namespace) -> None:
         translate_texts(document, translator, partial)
         translations = [partial.finished[segment.text] for segment in document.segments]
         report = make_report(document, translations, translator.protector)
-        doubts = find_doubts(args, document, translations, report) if args.review else None
+        least = DOUBTFUL if args.min_confidence is None else args.min_confidence
+        doubts = review.find_doubts(document, translations, report, least) if args.review else None
         try:
             content = document.write(translations)
         except UserError as error:
@@ -96,15 +97,6 @@ def check_review_flags(args: Namespace) -> None:
         output.refuse_existing(args.review, "another file with --review")
         if args.review.resolve() == Path(args.target).resolve():
             raise UserError(f"{args.review}: is OUT, too; name another file with --review")
-
-
-def find_doubts(
-    args: Namespace, document: Document, translations: Sequence[FinishedText], report: Report
-) -> list[Doubt]:
-    """Returns the doubtful translations."""
-    least = args.min_confidence
-    min_confidence = DOUBTFUL if least is None else least
-    return review.find_doubts(document, translations, report, min_confidence)
 
 
 def finish(
@@ -244,7 +236,7 @@ def document_translator(
     loaded: TrainedRun,
     parsed: Sequence[Document],
     protecting: Protecting,
-    options: SearchOptions | None = None,
+    options: SearchOptions,
     split: bool = True,
 ) -> Translator:
     """Returns the Translator of documents.
@@ -253,7 +245,7 @@ def document_translator(
       parsed: the documents. Where one has tags, translations have links.
     """
     has_markup = any(segment.has_markup for document in parsed for segment in document.segments)
-    options = (options or loaded.model.search_options)._replace(alignments=has_markup)
+    options = options._replace(alignments=has_markup)
     return loaded.model.text_translator(loaded.tokenizer, options, protecting, split)
 
 
