@@ -26,6 +26,7 @@ from nmt.program import PROGRAM
 from nmt.results.run_report import read_translations
 from nmt.runs import listing
 from nmt.runs.folder import Run
+from nmt.serving.hosts import is_address
 from nmt.serving.keys import PRINTABLE, Keys
 from nmt.text.languages import parse_direction
 
@@ -152,14 +153,6 @@ def host_name(text: str) -> str:
             "port: mt.org"
         )
     return name
-
-
-def is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
 
 
 def proxy(text: str) -> str:

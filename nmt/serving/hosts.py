@@ -4,12 +4,16 @@ A page of another site can point its own name at 127.0.0.1 (DNS rebinding) and t
 server answers, as if it were of that site. The header Host still has the site's name.
 """
 
+from __future__ import annotations
+
 import ipaddress
 import re
 import urllib.parse
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
-from starlette.types import Scope
+if TYPE_CHECKING:  # which may be missing
+    from starlette.types import Scope
 
 PORT = re.compile(r":\d*$")
 ABSOLUTE = ("http://", "https://")
@@ -41,8 +45,11 @@ def is_allowed(host: str, names: Collection[str]) -> bool:
     is allowed: it cannot be pointed elsewhere.
     """
     name = PORT.sub("", host.strip().lower()).strip("[]")
-    if name in ("", "localhost") or name in names:
-        return True
+    return name in ("", "localhost", *names) or is_address(name)
+
+
+def is_address(name: str) -> bool:
+    """Returns whether a name is an IP address, without brackets around it."""
     try:
         ipaddress.ip_address(name)
     except ValueError:
