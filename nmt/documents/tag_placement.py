@@ -58,19 +58,14 @@ def find_places(nodes: list[Node]) -> list[Place]:
     """Returns the places of all elements, each before those within it."""
     places: list[Place] = []
 
-    def visit(children: list[Node], parent: int, position: int) -> int:
+    def visit(children: list[Node], parent: int, start: int) -> None:
         for node in children:
-            if isinstance(node, Text):
-                position += len(node.text)
-                continue
-            number, start = len(places), position
-            places.append(Place(node, parent, start, start))
+            end = start + len(plain_text([node]))
+            if not isinstance(node, Text):
+                places.append(Place(node, parent, start, end))
             if isinstance(node, Element):
-                position = visit(node.children, number, position)
-            else:
-                position += len(node.text)
-            places[number] = Place(node, parent, start, position)
-        return position
+                visit(node.children, len(places) - 1, start)
+            start = end
 
     visit(nodes, OUTSIDE, 0)
     return places
