@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from nmt import UserError, output
 from nmt.decoding.confidence import DOUBTFUL
-from nmt.documents.document import Document, Segment
+from nmt.documents.document import Document
 from nmt.documents.report import WITHOUT_TRANSLATION, Report
 from nmt.documents.tag_placement import TranslatedText, written_text
 
@@ -30,8 +30,8 @@ NO_CONFIDENCE = (
 class Doubt(NamedTuple):
     """A doubtful translation, which stands wherever its source does."""
 
-    segments: list[Segment]
-    places: list[str]  # of the segments, in words
+    source: str
+    places: list[str]  # all where it stands, in words
     translation: str  # as a reader sees it
     confidence: float  # the chrF that is expected of it, from 0 to 100
     problem: str  # what is wrong; LOW_CONFIDENCE if nothing is known to be
@@ -72,9 +72,8 @@ def find_doubts(
             problem = LOW_CONFIDENCE
         if problem:
             seen = written_text(segment.nodes, translation)
-            new = Doubt([], [], seen, confidence, problem)
+            new = Doubt(segment.text, [], seen, confidence, problem)
             doubt = doubts.setdefault((segment.text, problem), new)
-            doubt.segments.append(segment)
             doubt.places.append(document.place(segment))
     return sorted(doubts.values(), key=lambda doubt: (not doubt.is_known, doubt.confidence))
 
@@ -83,8 +82,7 @@ def write(path: Path, doubts: Sequence[Doubt]) -> None:
     """Writes doubtful translations as a table with tabs, whose first line has the COLUMNS."""
     rows = [COLUMNS]
     for doubt in doubts:
-        source = doubt.segments[0].text
         number = f"{doubt.confidence:.0f}"
-        rows.append((number, doubt.place, source, doubt.translation, doubt.problem))
+        rows.append((number, doubt.place, doubt.source, doubt.translation, doubt.problem))
     lines = ["\t".join(" ".join(field.split()) for field in row) for row in rows]
     output.write(path, "".join(f"{line}\n" for line in lines).encode())

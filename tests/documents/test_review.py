@@ -45,7 +45,7 @@ def test_what_is_wrong_comes_first_then_the_least_sure(tmp_path):
 @pytest.mark.parametrize(("least", "sources"), [(0, []), (40, ["cinco", "um"]), (40.1, ["três"])])
 def test_the_least_confidence_that_is_not_doubtful_can_be_chosen(least, sources):
     *_, doubts = doubts_of("a.txt", TABLE, min_confidence=least)
-    unsure = [doubt.segments[0].text for doubt in doubts if not doubt.is_known]
+    unsure = [doubt.source for doubt in doubts if not doubt.is_known]
     assert unsure[-1:] == sources[-1:]
     assert set(sources) <= set(unsure)
 
