@@ -39,8 +39,6 @@ class XmlTokens:
         self.tokens: list[Token] = []
         self._in_cdata = False
         self._parser = parser = expat.ParserCreate("utf-8")
-        parser.buffer_text = False
-        parser.UseForeignDTD(False)
         parser.StartElementHandler = lambda name, attributes: self._add("start", name, attributes)
         parser.EndElementHandler = lambda name: self._add("end", name)
         parser.CharacterDataHandler = lambda data: self._add("fixed" if self._in_cdata else "text")
