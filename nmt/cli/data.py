@@ -8,14 +8,7 @@ from argparse import ArgumentParser, Namespace
 from nmt.cli import flags
 from nmt.corpus import cleaning
 from nmt.corpus.cleaning import PROBLEMS
-from nmt.corpus.filtering import (
-    NEWEST,
-    Filtered,
-    FilterRequest,
-    ParallelText,
-    filter_text,
-    sum_of,
-)
+from nmt.corpus.filtering import NEWEST, Filtered, FilterRequest, ParallelText, filter_text, sum_of
 from nmt.messages import plural
 
 HELP = "report on parallel text, and filter it"

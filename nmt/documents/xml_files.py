@@ -13,18 +13,8 @@ from html.entities import html5
 from xml.parsers import expat
 
 from nmt import UserError
-from nmt.documents.document import (
-    DecodedText,
-    Left,
-    Span,
-    TextDocument,
-    has_words,
-)
-from nmt.documents.markup import (
-    MarkupSegments,
-    Token,
-    find_partners,
-)
+from nmt.documents.document import DecodedText, Left, Span, TextDocument, has_words
+from nmt.documents.markup import MarkupSegments, Token, find_partners
 
 ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}encoding\s*=\s*["']([\w.:-]+)""")
 
