@@ -65,13 +65,6 @@ class Report(NamedTuple):
         has_faults = any(not group.is_expected for group in self.left)
         return bool(self.texts) and not has_faults and not self.changes
 
-    @property
-    def warnings(self) -> list[str]:
-        """A line for each kind of text that stays, or whose translation is doubtful."""
-        lines = [f"left as it is: {group}" for group in self.left]
-        lines += [str(self.changed)] if self.changed else []
-        return lines if self.texts else [WITHOUT_TEXT]
-
     def __str__(self) -> str:
         if not self.texts:
             return WITHOUT_TEXT
