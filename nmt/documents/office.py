@@ -113,7 +113,7 @@ class Format(NamedTuple):
 
 
 def format_of(run: XmlElement) -> Format:
-    """Returns the format of a run."""
+    """Returns the format of a run; that of the paragraph or the cell for a text outside of runs."""
     properties = next(run.iterchildren(f"{namespace(run)}rPr"), None)
     if properties is None:
         return Format(namespace(run))

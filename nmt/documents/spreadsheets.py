@@ -128,11 +128,8 @@ def read_runs(holder: XmlElement | None) -> list[FormattedText]:
     for child in () if holder is None else holder:
         name = office.local_name(child)
         if name in ("r", "t"):
-            form = (
-                office.format_of(child) if name == "r" else office.Format(office.namespace(child))
-            )
             text = child.text if name == "t" else child.findtext("{*}t")
-            runs.append(FormattedText(form, decode_codes(text or "")))
+            runs.append(FormattedText(office.format_of(child), decode_codes(text or "")))
     return runs
 
 
