@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from nmt.documents.document import (
+    LINE_END,
     FormatOptions,
     Left,
     Segment,
@@ -52,7 +53,6 @@ SPECIAL = re.compile(
 BLOCK_START = re.compile(
     r"(?:[-+*:~]|\d{1,9}[.)]|#{1,6}|=+|-+|>.*|~~~.*|:::.*|!!!.*|\?\?\?.*|///.*|\$\$.*)(?:\s|$)"
 )
-LINE_END = re.compile(r"\r\n|\r|\n")
 FOOTNOTE = r"\[\^[^\[\]\s]++\](?::(?=\s))?"  # of GitHub: [^1] in a text, [^1]: before the note
 TEXT_PARTS = re.compile(rf"\n|(?P<footnote>{FOOTNOTE})|(?:(?!{FOOTNOTE})[^\n])+")
 TITLED = "admonition_open", "container_container_open", "container_block_open"

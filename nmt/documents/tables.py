@@ -14,6 +14,7 @@ from typing import NamedTuple
 from nmt import UserError
 from nmt.corpus.formats.comma_separated import PROSE, SEPARATOR
 from nmt.documents.document import (
+    LINE_END,
     FormatOptions,
     Left,
     Segment,
@@ -21,12 +22,12 @@ from nmt.documents.document import (
     TextDocument,
     decode,
     has_words,
+    line_number,
 )
 from nmt.documents.nodes import Node, Text, plain_text
 
 DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line, outside of sentences
 QUOTED = re.compile(r'"[^"]*+(?>(?:""[^"]*+)*)"')  # "" is a quotation mark, never the end
-LINE_END = re.compile(r"\r\n|\r|\n")
 # Spreadsheets compute what begins with =, and after other signs a function or a cell: -SUM(A1).
 FORMULA = re.compile(r"\s*+(?:=[^\s=]|[-+@]\s*(?:[A-Z][A-Z0-9.]{0,30}\(|\$?[A-Z]{1,3}\$?\d))")
 CELL_LINE = re.compile(r"[^\r\n]+")
@@ -62,7 +63,7 @@ def find_cells(text: str, delimiter: str, has_quotes: bool) -> Iterator[Cell]:
         if is_quoted:
             quoted = QUOTED.match(text, position)
             if not quoted:
-                line = len(LINE_END.findall(text, 0, position)) + 1
+                line = line_number(text, position)
                 raise UserError(f"line {line}: a quoted cell does not end; add the quotation mark")
             position = quoted.end()
         if content := unquoted.match(text, position):
@@ -139,13 +140,11 @@ def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
     header = [read_cell(text, cell) for cell in cells if cell.row == top]
     numbers, first_row = choose_columns(options.columns, header)
     cells = [cell for cell in cells if cell.column in numbers and cell.row >= top + first_row]
-    formulas = [cell for cell in cells if FORMULA.match(read_cell(text, cell))]
-    segments = [
-        segment
-        for cell in cells
-        if not FORMULA.match(read_cell(text, cell))
-        for segment in cell_segments(text, cell, delimiter, has_quotes)
-        if has_words(segment.text)
-    ]
-    left = [Left("formulas", cell.span.start, is_expected=True) for cell in formulas]
-    return TextDocument(text, segments, decoded.encode, left)
+    document = TextDocument(text, [], decoded.encode)
+    for cell in cells:
+        if FORMULA.match(read_cell(text, cell)):
+            document.left.append(Left("formulas", cell.span.start, is_expected=True))
+        else:
+            segments = cell_segments(text, cell, delimiter, has_quotes)
+            document.segments += (one for one in segments if has_words(one.text))
+    return document
