@@ -188,7 +188,4 @@ async def docs(request: Request) -> Response:
     return HTMLResponse(page())
 
 
-ROUTES = [
-    Route("/openapi.json", openapi_json, methods=["GET"]),
-    Route("/docs", docs, methods=["GET"]),
-]
+ROUTES = [Route("/openapi.json", openapi_json), Route("/docs", docs)]
