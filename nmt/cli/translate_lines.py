@@ -29,9 +29,8 @@ class Part(NamedTuple):
     first: int  # the number of the first line, from 1
     lines: list[str]
     prefixes: list[str]  # what the translation of each line begins with
-    references: Sequence[
-        str
-    ] = ()  # what the translation of each line is to be like; none: whatever
+    # What the translation of each line is to be like; none: whatever.
+    references: Sequence[str] = ()
 
 
 class TranslatedPart(NamedTuple):

@@ -76,9 +76,8 @@ class Batcher:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="translate")
         self._takers = [asyncio.create_task(self._work()) for _ in range(threads)]
         self._translating = self._in_flight = 0  # requests: now; when the last batch was answered
-        self._batches: set[Future[list[Any]]] = (
-            set()
-        )  # in the threads, even if nobody waits for them now
+        # In the threads, even if nobody waits for them now.
+        self._batches: set[Future[list[Any]]] = set()
 
     @property
     def running(self) -> int:

@@ -46,9 +46,8 @@ class Finished:
     confidence: float | None  # 0 to 100; None if the run is not calibrated
     tokens: list[StreamedToken]
     source: list[str]  # tokens of the sentence
-    attention: list[
-        list[float]
-    ]  # of each token to each of `source`; mean of the last layer's heads
+    # Of each token to each of `source`: the mean of the last layer's heads.
+    attention: list[list[float]]
 
 
 def events(translator: Translator, text: str, prefixes: list[list[int]], send: Send) -> None:
