@@ -174,8 +174,7 @@ def translate_markup(args: Namespace, runs: list[Run], protecting: Protecting) -
     loaded = trained_runs.load_runs(args, runs)
     options = search_options(args, loaded.model)
     translator = translate_file.document_translator(loaded, parsed, protecting, options, args.split)
-    check = translate_file.print_markup(args, parsed, translator)
-    check.report(args.strict)
+    translate_file.print_markup(args, parsed, translator)
 
 
 def check_flags(args: Namespace) -> None:

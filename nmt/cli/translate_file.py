@@ -249,12 +249,10 @@ def document_translator(
     return loaded.model.text_translator(loaded.tokenizer, options, protecting, split)
 
 
-def print_markup(
-    args: Namespace, parsed: list[TextDocument], translator: Translator
-) -> TranslationCheck:
-    """Prints documents in translation, and says on stderr what stays. Returns the check of texts.
+def print_markup(args: Namespace, parsed: list[TextDocument], translator: Translator) -> None:
+    """Prints documents in translation, and says on stderr what stays, and how many texts differ.
 
-    With --strict, raises a CheckFailed if text stays that should not.
+    With --strict, raises a CheckFailed if text stays that should not, or differs.
     """
     check = TranslationCheck(translator.protector, "text", args.check or args.strict)
     counts = translator.no_counts()
@@ -279,4 +277,4 @@ def print_markup(
             log.warning(f"{f'argument {number}' if args.text else 'stdin'}: {report}")
     if args.strict and any(report.left and not report.is_complete for report in reports):
         raise CheckFailed("not all text is translated; see the lines before")
-    return check
+    check.report(args.strict)
