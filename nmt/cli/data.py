@@ -19,7 +19,8 @@ def add_flags(parser: ArgumentParser) -> None:
         parser, "+", "a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf), or source and target; data "
         "takes several corpora, one after another, perhaps with weights, as --train: a.tsv:2"
     )  # fmt: skip
-    flags.add_encoding(parser)
+    text = "of text files that are not UTF-8, such as cp1252; what is written is UTF-8"
+    flags.add_value(parser, "--encoding", "NAME", text, flags.text_encoding)
     parser.add_argument(
         "--unescape",
         action="store_true",

@@ -251,11 +251,6 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
 
 
-def add_encoding(parser: argparse.ArgumentParser) -> None:
-    text = "of text files that are not UTF-8, such as cp1252; what is written is UTF-8"
-    add_value(parser, "--encoding", "NAME", text, text_encoding)
-
-
 def add_languages(parser: argparse.ArgumentParser, text: str) -> None:
     text = f"source and target language, as in pt-en or pt-BR-en: {text}"
     add_value(parser, "--languages", "A-B", text, languages.parse_direction)

@@ -46,7 +46,10 @@ def add_flags(parser: ArgumentParser) -> None:
         parser, "translate with greedy_translate of transformer_model.py: about 100 times slower, "
         "the same translations as with --beam 1",
     )  # fmt: skip
-    add_prefixes(parser)
+    beginning = parser.add_mutually_exclusive_group()
+    flags.add_value(beginning, "--prefix", "TEXT", "what every translation begins with", str)
+    text = "file of prefixes, one line per input line"
+    flags.add_value(beginning, "--prefixes", "FILE", text)
     flags.add_protection(parser)
     flags.add_engine(parser)
     add_sampling_flags(parser)
@@ -69,14 +72,6 @@ def add_output_flags(parser: ArgumentParser) -> None:
         "markup, whose text is translated (default text)",
     )  # fmt: skip
     flags.add_options(parser, (row for row in declared(SearchOptions) if row.section is REPORTS))
-
-
-def add_prefixes(parser: ArgumentParser) -> None:
-    """Adds the flags of what a translation must begin with."""
-    beginning = parser.add_mutually_exclusive_group()
-    flags.add_value(beginning, "--prefix", "TEXT", "what every translation begins with", str)
-    text = "file of prefixes, one line per input line"
-    flags.add_value(beginning, "--prefixes", "FILE", text)
 
 
 def add_sampling_flags(parser: ArgumentParser) -> None:
