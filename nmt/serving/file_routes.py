@@ -9,7 +9,6 @@ from starlette.responses import JSONResponse, Response
 
 from nmt.serving import notices, uploads
 from nmt.serving.fields import STRING, Field, FileField, TextField
-from nmt.serving.models import Query, Result
 from nmt.serving.operations import KEY, SOURCE, TARGET, WARNINGS, Operation
 from nmt.serving.service import Service
 from nmt.serving.translated_texts import too_long, translate_texts
@@ -35,8 +34,9 @@ async def translate_file(request: Request) -> Response:
     if text_query.query is None:  # it is in the target language
         content, report, warnings = file.content, text_query.notices[0].message, []
     else:
-        translations = await translations_of(request, text_query.query, texts)
-        protector = text_query.query.served.protector
+        query = text_query.query._replace(links=texts.has_markup)
+        translations = await translate_texts(request, [(query, text) for text in texts.texts])
+        protector = query.served.protector
         plain = [uploads.Translation(one.text, one.links) for one in translations]
         written = await service.processes.call(uploads.write, upload, plain, protector)
         content, report = written.content, str(written.report)
@@ -50,13 +50,6 @@ async def translate_file(request: Request) -> Response:
         "report": report,
         "warnings": notices.answers([*text_query.notices, *warnings]),
     })  # fmt: skip
-
-
-async def translations_of(request: Request, query: Query, texts: uploads.Texts) -> list[Result]:
-    """Returns the translation of each text of a file."""
-    if texts.has_markup:
-        query = query._replace(links=True)
-    return await translate_texts(request, [(query, text) for text in texts.texts])
 
 
 def translated_name(name: str, target: str) -> str:

@@ -96,9 +96,8 @@ async def translate_documents(
 
     Word links say where tags belong.
     """
-    queries = [one.query for one in text_queries]
-    if any(segment.has_markup for document in documents for segment in document.segments):
-        queries = [query and query._replace(links=True) for query in queries]
+    has_markup = any(segment.has_markup for document in documents for segment in document.segments)
+    queries = [one.query and one.query._replace(links=has_markup) for one in text_queries]
     texts = [
         (query, segment.text)
         for query, document in zip(queries, documents, strict=True)
