@@ -120,15 +120,13 @@ def document(decoded: DecodedText) -> TextDocument:
     find_partners(tokens, lambda open_name, name: False)
     mark_inline(tokens, decoded.text)
     markup = MarkupSegments(decoded.text, tokens)
-    segments = markup.find()
-    left = [
+    segments, left = markup.find(), markup.left
+    left += [
         Left("in a CDATA section", match.start())
         for match in CDATA.finditer(decoded.text)
         if has_words(match[1])
     ]
-    return TextDocument(
-        decoded.text, segments, decoded.encode_with_references, [*markup.left, *left]
-    )
+    return TextDocument(decoded.text, segments, decoded.encode_with_references, left)
 
 
 def fragment(decoded: DecodedText) -> TextDocument:
