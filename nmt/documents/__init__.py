@@ -103,12 +103,12 @@ def translate_document(
         option.
       TypeError: there is no such argument.
     """
-    given = {"columns": columns, "sheet": sheet}
-    for option in (option for option, value in given.items() if value is not None):
+    options = FormatOptions(columns, sheet)
+    for option, value in options._asdict().items():
         endings = endings_with(option)
-        if format_of(name) not in endings:
+        if value is not None and format_of(name) not in endings:
             raise UserError(f"{name}: {option} is for {', '.join(endings)}; leave it out")
-    document = parse_document(name, content, FormatOptions(columns, sheet))
+    document = parse_document(name, content, options)
     translations = list(translate([segment.text for segment in document.segments]))
     report = make_report(document, translations)
     if not report.is_complete:
