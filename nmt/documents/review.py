@@ -1,7 +1,7 @@
 """Doubtful translations of a document: what a person should read, the worst first.
 
     report = make_report(document, translations)
-    doubts = find_doubts(document, translations, report)
+    doubts = find_doubts(document, translations, report, min_confidence=40)
     write(path, doubts)
 
 A translation is doubtful if its confidence is low, if it has other numbers, placeholders, URLs or
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmt import UserError, output
-from nmt.decoding.confidence import DOUBTFUL
 from nmt.documents.document import Document
 from nmt.documents.report import WITHOUT_TRANSLATION, Report
 from nmt.documents.tag_placement import TranslatedText, written_text
@@ -52,12 +51,12 @@ def find_doubts(
     document: Document,
     translations: Sequence[TranslatedText],
     report: Report,
-    min_confidence: float = DOUBTFUL,
+    min_confidence: float,
 ) -> list[Doubt]:
     """Returns the doubtful translations: those with something wrong, then the least sure first.
 
-    A translation with the least confidence, from 0 to 100, or more is not doubtful; one without a
-    confidence is a UserError.
+    A translation with a confidence of `min_confidence`, from 0 to 100, or more is not doubtful; one
+    without a confidence is a UserError.
     """
     problems = {id(change.segment): str(change.difference) for change in report.changes}
     doubts: dict[tuple[str, str], Doubt] = {}

@@ -22,12 +22,13 @@ def translate(texts):
     return [Translated(TRANSLATIONS[text][0], None, TRANSLATIONS[text][1]) for text in texts]
 
 
-def doubts_of(name, content, **options):
+def doubts_of(name, content, min_confidence=DOUBTFUL):
     """Returns a Document, the translations of its segments, and its Doubts."""
     document = parse_document(name, content.encode())
     translations = translate([segment.text for segment in document.segments])
     report = make_report(document, translations)
-    return document, translations, review.find_doubts(document, translations, report, **options)
+    doubts = review.find_doubts(document, translations, report, min_confidence)
+    return document, translations, doubts
 
 
 def test_what_is_wrong_comes_first_then_the_least_sure(tmp_path):
@@ -60,4 +61,4 @@ def test_doubts_need_a_confidence():
     translations = identity(["um"])
     report = make_report(document, translations)
     with pytest.raises(UserError, match="have no confidence; translate with load_translator"):
-        review.find_doubts(document, translations, report)
+        review.find_doubts(document, translations, report, DOUBTFUL)
