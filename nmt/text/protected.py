@@ -73,7 +73,7 @@ CODE = (
     rf"(?>(?:[-.:/\u00d7][0-9A-Za-z]*[0-9][0-9A-Za-z]*+)*)(?![{LETTER}])"
     rf"|(?<![{LETTER}\d.,])[0-9]{{1,4}}(?!(?:ST|ND|RD|TH)\b)[A-Z]{{1,3}}(?![{LETTER}\d])"
     # 5km, 2,5kg, 25°C, 3ª, of which the sign or the letters may be unknown.
-    rf"|(?<![{LETTER}\d.,])[0-9]{{1,9}}(?:[.,][0-9]{{1,9}})?"
+    rf"|(?=[0-9])(?<![{LETTER}\d.,])[0-9]{{1,9}}(?:[.,][0-9]{{1,9}})?"
     rf"(?:km/h|[kcm]?m[\u00b2\u00b32]?|[km]?g|[mc]?[lL]|kWh?|[kMG]B|\u00b0[CF]?|[\u00aa\u00ba])(?![{LETTER}\d])"
     # An IBAN in groups; telephone numbers; mp3, COVID-19, B2B, v1.2.
     rf"|(?<![{LETTER}\d])[A-Z]{{2}}[0-9]{{2}}[{SPACE}]?[A-Z0-9]{{4}}(?:[{SPACE}]?[0-9][0-9A-Z]{{3}}){{2,6}}"
@@ -189,8 +189,8 @@ class Protector:
         unread = "".join(sign for sign in QUANTITY_SIGNS if read and sign not in read) or "\0"
         number = r"[0-9]{1,15}(?:[.,][0-9]{1,15}){0,5}"
         self._quantities = re.compile(  # R$ 25,90; 10%
-            rf"(?<![{LETTER}\d])[A-Z]{{0,3}}[{unread}][{SPACE}]?{number}"
-            rf"|(?<![{LETTER}\d.,]){number}[{SPACE}]?[{unread}]"
+            rf"(?=[A-Z{unread}])(?<![{LETTER}\d])[A-Z]{{0,3}}[{unread}][{SPACE}]?{number}"
+            rf"|(?=[0-9])(?<![{LETTER}\d.,]){number}[{SPACE}]?[{unread}]"
         )
 
     def with_glossary(self, glossary: Terms) -> Protector:

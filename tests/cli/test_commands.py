@@ -920,4 +920,4 @@ def test_evaluate_tells_what_weights_of_8_bits_cost(finished, tmp_path, capsys):
     hypotheses = tmp_path / "hypotheses"
     hypotheses.write_text("one.\n" * 20)
     assert call("evaluate", pairs, "--hypotheses", hypotheses, "--quantization", "int8") == 2
-    assert "--engine and --quantization are for translating" in capsys.readouterr().err
+    assert "--quantization and --robust are for translating" in capsys.readouterr().err

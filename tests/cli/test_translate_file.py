@@ -146,7 +146,7 @@ def test_a_translation_depends_on_the_weights_and_on_the_content_of_the_glossary
     assert saved != settings()
 
 
-UNKNOWN_WORDS = "A hiperinflação devastou a economia."  # to the run that comes with the program
+UNKNOWN_WORDS = "Os satélites orbitavam silenciosamente."  # to the run that comes with the program
 
 
 def test_doubtful_translations_are_listed_and_an_interrupted_list_is_resumed(tmp_path, capsys):

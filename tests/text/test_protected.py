@@ -221,7 +221,7 @@ def test_no_text_takes_long():
     for text in texts:
         source = protect(text)
         assert restore(source.text, source) == text
-    assert time.process_time() - started < 10  # half a second; minutes if one took quadratic time
+    assert time.process_time() - started < 60  # a few seconds; minutes if one took quadratic time
 
 
 def test_every_kind_of_span_has_a_sign_by_which_texts_are_skipped():
