@@ -361,8 +361,10 @@ def serve(service: Service, listener: socket.socket, args: Namespace) -> None:
         log.exception("the server did not end in order")
     if server.signal_number is None and service.loaded.error is not None:
         raise service.loaded.error
-    what = "ended while a batch was being translated" if service.busy else "interrupted"
-    log.error(f"{PROGRAM}: {what}")
+    if service.busy:
+        log.error(f"{PROGRAM}: ended while a batch was being translated")
+    else:
+        log.info(f"{PROGRAM}: interrupted")
     # A batch's thread cannot be interrupted, and Python takes seconds to free a network.
     os._exit(128 + (server.signal_number or signal.SIGINT))
 

@@ -133,7 +133,7 @@ class CommonAnswers:
         A browser lets any page post a form: without that, any could change what a run learns.
         """
         origin = headers.get("origin", "")
-        is_own = origin.partition("://")[2] == headers.get("host", "")
+        is_own = origin.partition("://")[2] == headers.get("host")
         return not origin or is_own or origin in self._origins or "*" in self._origins
 
     def _path(self, scope: Scope) -> str:

@@ -15,6 +15,7 @@ from nmt import UserError
 from nmt.messages import log
 
 DEFAULT_NAME = "default"  # of the key that no file names
+MAX_FILE_BYTES = 10**6
 MAX_KEYS = 1000  # each request is compared with all of them
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 PRINTABLE = re.compile(r"[!-~]+")  # what every client can send in a header
@@ -64,8 +65,11 @@ class Keys:
     def _read(self, path: Path) -> list[NamedKey]:
         """Returns the keys of a file; a UserError if it holds anything else."""
         try:
+            status = path.stat()
+            if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
+                raise UserError(f"{path}: is no file of keys, or has more than 1 MB")
             lines = path.read_text(encoding="utf-8").splitlines()
-            is_public = path.stat().st_mode & stat.S_IROTH
+            is_public = status.st_mode & stat.S_IROTH
         except OSError as error:
             raise UserError(f"{path}: {error.strerror}; --api-keys needs a file of keys") from None
         except UnicodeDecodeError:

@@ -101,3 +101,14 @@ def test_a_file_that_all_can_read_is_named(path, capsys):
     path.chmod(0o644)
     Keys(path=path)
     assert "all users of this machine can read the keys" in capsys.readouterr().err
+
+
+def test_what_is_no_file_is_not_waited_for(path, capsys):
+    keys = Keys(path=path)
+    path.unlink()
+    os.mkfifo(path)
+    keys.reload()
+    assert keys.name_of("k-1") == "mobile"
+    assert f"{path}: is no file of keys" in capsys.readouterr().err
+    with pytest.raises(UserError, match="is no file of keys"):
+        Keys(path=path.parent)
