@@ -57,11 +57,12 @@ def translations(run, sources):
 
 
 def training_sources(run):
-    """Returns the sources of the bundled corpus that a run was trained on."""
+    """Returns the sources that a run was trained on; of another than a bundled corpus, none."""
     params = json.loads((run / "params.json").read_text(encoding="utf-8"))
+    paths, *_ = BUILT_IN_CORPORA.get(params["corpus"]["dataset"], [[]])
     return {
         line.split("\t")[0]
-        for path in BUILT_IN_CORPORA[params["corpus"]["dataset"]][0]
+        for path in paths
         for line in path.read_text(encoding="utf-8").splitlines()
     }
 
@@ -84,10 +85,9 @@ def main():
         for source in wrong:
             print(source, translated[source], accepted[source][0], sep="\t")
     right = len(accepted) - len(wrong)
-    known = len(training_sources(args.run) & accepted.keys())
-    print(
-        f"{right} of {len(accepted)} right: {right / len(accepted):.1%}; {known} are training text"
-    )
+    known = training_sources(args.run)
+    counted = f"; {len(known & accepted.keys())} are training text" if known else ""
+    print(f"{right} of {len(accepted)} right: {right / len(accepted):.1%}{counted}")
 
 
 if __name__ == "__main__":
