@@ -60,14 +60,14 @@ def read(path: Path) -> Output:
 
 
 def code(source: bytes) -> bytes:
-    """Returns the code of a Python file, without comments and docstrings."""
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef) and ast.get_docstring(
-            node
-        ):
-            del node.body[0]
-    return ast.dump(tree).encode()
+    """Returns the lines of a Python file, without docstrings and lines of comment."""
+    lines = source.splitlines()
+    explained = ast.Module | ast.ClassDef | ast.FunctionDef
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, explained) and ast.get_docstring(node):
+            first, last = node.body[0].lineno - 1, node.body[0].end_lineno
+            lines[first:last] = [b""] * (last - first)
+    return b"\n".join(line for line in lines if line.strip() and line.lstrip()[:1] != b"#")
 
 
 def stamp(paths: list[str]) -> str:
