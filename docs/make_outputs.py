@@ -1,7 +1,7 @@
 """Writes what commands print into docs/outputs/, from where the pages quote it.
 
 python docs/make_outputs.py              # of all commands that take no minutes
-python docs/make_outputs.py today-all    # of these, whatever they take; then correct the pages
+python docs/make_outputs.py today-gpt    # of these, whatever they take; then correct the pages
 
 A file of docs/outputs/ begins with its command, after "$ ". Of a command that takes minutes, or
 draws a picture of docs/, the second line says what the output was made from, and a stamp of that:
@@ -53,9 +53,9 @@ class Output(NamedTuple):
 
 def read(path: Path) -> Output:
     """Returns a file of FOLDER."""
-    command, _, rest = path.read_text(encoding="utf-8").partition("\n")
-    made_from = MADE_FROM.match(rest)
-    text = rest[made_from.end() if made_from else 0 :].removeprefix("\n")
+    command, _, printed = path.read_text(encoding="utf-8").partition("\n")
+    made_from = MADE_FROM.match(printed)
+    text = printed[made_from.end() if made_from else 0 :].removeprefix("\n")
     return Output(command.removeprefix("$ "), made_from[1].split() if made_from else [], text)
 
 

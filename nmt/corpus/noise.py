@@ -16,6 +16,11 @@ STOPS = re.compile(r"([.,;:!?])(?!\S)")
 EMOJI = " \N{GRINNING FACE}"
 
 
+def titled(text: str, language: str = "") -> str:
+    """Returns a text whose words begin with a capital, as those of a title."""
+    return in_case(text, TITLE, language)
+
+
 def mistyped(text: str, language: str = "") -> str:
     """Returns a text with a letter left out, doubled, or in the place of the next one.
 
@@ -42,10 +47,7 @@ class Noise(NamedTuple):
 KINDS = {
     "as it is": Noise(lambda text, _: text),
     "in capitals": Noise(capitals, capitals),
-    "as titles": Noise(
-        lambda text, language: in_case(text, TITLE, language),
-        lambda text, language: in_case(text, TITLE, language),
-    ),
+    "as titles": Noise(titled, titled),
     "in small letters": Noise(small),
     "without accents": Noise(lambda text, _: without_accents(text)),
     "with a typing error": Noise(mistyped),

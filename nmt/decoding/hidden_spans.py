@@ -51,8 +51,8 @@ class _Words(NamedTuple):
 
     def targets_of(self, words: range) -> list[int]:
         """Returns the words of the translation that are linked to these alone, or else to these."""
-        found = [target for word in words for target in self.linked.get(word, ())]
-        return [n for n in found if all(word in words for word in self.sources[n])] or found
+        targets = [target for word in words for target in self.linked.get(word, ())]
+        return [n for n in targets if all(word in words for word in self.sources[n])] or targets
 
 
 def without_begun(source: HiddenText, prefix: str, hidden: Sequence[str]) -> HiddenText:

@@ -51,8 +51,10 @@ def emphasize(context: Context, chunk: Sequence[Sentence]) -> None:
     pairs = [(sentence.source_text, sentence.candidates[rank].text) for sentence, rank in places]
     for (sentence, rank), links in zip(places, link_spans(context, pairs), strict=True):
         emphasized = {link.target for link in links if _is_emphasized(link, sentence)}
-        others = {link.target for link in links if not _is_emphasized(link, sentence)}
-        targets = emphasized - others or emphasized  # no article that both words are linked to
+        unemphasized = {link.target for link in links if not _is_emphasized(link, sentence)}
+        targets = (
+            emphasized - unemphasized or emphasized
+        )  # no article that both words are linked to
         text = sentence.candidates[rank].text
         for start, end in sorted(targets, reverse=True):  # a word in capitals may be longer
             word = capitals(text[start:end], context.target_language)

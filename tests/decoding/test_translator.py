@@ -2,6 +2,7 @@
 
 import functools
 import sys
+import time
 import unicodedata
 from concurrent import futures
 from pathlib import Path
@@ -414,6 +415,10 @@ def test_what_divides_texts_stays(model):
     ]  # fmt: skip
     assert parts("*Um. Dois.*") == [("*Um.", " "), ("Dois.*", "")]
     assert parts(" | ") == [("", " | ")]
+    started = time.process_time()
+    for part in (" ", "<p>", "<p ", " |", "|", "\t"):
+        assert "".join(map("".join, parts(f"a{part * 20_000}b"))).startswith("a")
+    assert time.process_time() - started < 60  # minutes if it took quadratic time
     translate = make_translator(*model, language="pt")
     (begun,) = translate.hypotheses(["- um dois"], prefixes=["nine nine"])
     assert begun[0].text.startswith("- nine nine")
