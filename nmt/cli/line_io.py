@@ -6,7 +6,6 @@ Lines are arguments, those of stdin, or typed at a prompt.
 
 from __future__ import annotations
 
-import collections
 import itertools
 import json
 import os
@@ -241,19 +240,11 @@ class TranslationCheck:
     def __init__(self, protector: Protector, noun: str = "line", names_all: bool = False):
         self._protector = protector
         self._noun, self._names_all = noun, names_all
-        # Texts whose translation is not yet known.
-        self._sources: collections.deque[str] = collections.deque()
         self.count = DifferenceCount()
 
-    def remember(self, chunks: Iterable[list[str]]) -> Iterator[list[str]]:
-        """Yields lists of source texts, to be translated, and remembers the texts."""
-        for chunk in chunks:
-            self._sources.extend(chunk)
-            yield chunk
-
-    def compare(self, translation: str) -> None:
+    def compare(self, source: str, translation: str) -> None:
         """Compares the next text with its translation."""
-        result = difference(self._sources.popleft(), translation, self._protector)
+        result = difference(source, translation, self._protector)
         self.count.add(result)
         if result and self._names_all:
             log.warning(f"{self._noun} {self.count.texts}: {result}")

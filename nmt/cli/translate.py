@@ -106,14 +106,15 @@ def run(args: Namespace) -> None:
     check = None
     if args.check or args.strict:  # else the closing warning says how many differ
         check = TranslationCheck(translator.protector, names_all=True)
-        chunks = check.remember(chunks)
+        chunks, copies = itertools.tee(chunks)
+        sources = itertools.chain.from_iterable(copies)
     counts = translator.no_counts() if check or not typed else None
     results = translate_chunks(translator, chunks, prefixes, is_scored(args), typed, counts)
     for number, translations in enumerate(results, start=1):
         for line in FORMATS[args.format](number, translations, layout):
             print(line)
         if check:
-            check.compare(translations[0].text)
+            check.compare(next(sources), translations[0].text)
     if counts:
         counts.warn(not check, CHECK_ADVICE)
     if args.prefixes and next(prefixes, None) is not None:

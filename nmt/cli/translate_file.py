@@ -258,11 +258,11 @@ def print_markup(args: Namespace, parsed: list[TextDocument], translator: Transl
     counts = translator.no_counts()
     segments = [segment for document in parsed for segment in document.segments]
     texts = [segment.text for segment in segments]
-    results = translator.translate_chunks(check.remember([texts]), scored=False, counts=counts)
+    results = translator.translate_chunks([texts], scored=False, counts=counts)
     translations = [result[0] for result in trained_runs.with_progress(results)]
     counts.warn(differences=False)
     for segment, translation in zip(segments, translations, strict=True):
-        check.compare(written_text(segment.nodes, translation))
+        check.compare(segment.seen_text, written_text(segment.nodes, translation))
     reports = []
     for document in parsed:
         count = len(document.segments)

@@ -20,6 +20,7 @@ from nmt.documents.report import make_report
 from nmt.documents.tag_placement import TranslatedText
 from nmt.keywords import suggests_keywords
 from nmt.messages import log
+from nmt.resumable_output import FinishedText
 
 
 class Format(NamedTuple):
@@ -81,7 +82,7 @@ def parse_document(name: str, content: bytes, options: FormatOptions = DEFAULT_O
 def translate_document(
     name: str,
     content: bytes,
-    translate: Callable[[list[str]], Iterable[TranslatedText]],
+    translate: Callable[[list[str]], Iterable[str | TranslatedText]],
     *,
     columns: str | None = None,
     sheet: str | None = None,
@@ -93,7 +94,8 @@ def translate_document(
       content: of the file.
       translate: a function of texts that returns a translation of each, such as what
         `load_translator` returns: a string, or a Translation, whose links say where tags belong
-        (docs/documents.md); without them, tags keep their relative positions.
+        (docs/documents.md); without them, tags keep their relative positions. For a name that is
+        not translated, texts hold a character of private use.
       columns: of a table, what to translate: names in the first line, or numbers from 1, with
         commas between them. A .csv and a .tsv need it; of an .xlsx, None is for all.
       sheet: of an .xlsx, the only one to translate; None for all.
@@ -109,7 +111,10 @@ def translate_document(
         if value is not None and format_of(name) not in endings:
             raise UserError(f"{name}: {option} is for {', '.join(endings)}; leave it out")
     document = parse_document(name, content, options)
-    translations = list(translate([segment.text for segment in document.segments]))
+    translations = [
+        FinishedText(translation, links=None) if isinstance(translation, str) else translation
+        for translation in translate([segment.text for segment in document.segments])
+    ]
     report = make_report(document, translations)
     if not report.is_complete:
         log.warning(f"{name}: {report}")

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
 from nmt import UserError
-from nmt.documents.nodes import Element, Fixed, Node, plain_text
+from nmt.documents.nodes import Element, Fixed, Node, plain_text, seen_text
 from nmt.documents.tag_placement import TranslatedText, insert_tags
 from nmt.text.encoding import conversion
 from nmt.text.protected import DEFAULT, replace
@@ -67,6 +67,11 @@ class Segment:
     def text(self) -> str:
         """What is translated: words with single spaces between them, without markup."""
         return " ".join(plain_text(self.nodes).split())
+
+    @property
+    def seen_text(self) -> str:
+        """The same as a reader sees it, with names in place of marks."""
+        return " ".join(seen_text(self.nodes).split())
 
     @property
     def start(self) -> int:

@@ -18,6 +18,7 @@ from nmt import UserError
 from nmt.documents.document import Left, Segment, Span, has_words
 from nmt.documents.nodes import Element, Fixed, Node, Tag, Text, plain_text, render
 from nmt.text.placeholders import PLACEHOLDER
+from nmt.text.protected import FIRST_MARK, MAX_MARKS
 
 TRANSLATED_ATTRIBUTES = {
     "alt", "title", "placeholder", "aria-label", "aria-description", "aria-placeholder",
@@ -197,12 +198,17 @@ def tree(
     tags = tags or {}
     nodes: list[Node] = []  # the children of the innermost open element
     outer: list[list[Node]] = []  # those around it
+    names = 0  # that are not translated
     for token in tokens:
         markup = text[max(token.start, span.start) : min(token.end, span.end)]
         if token.kind == "text":
             nodes.append(Text(unescape(markup)))
         elif token.kind == "fixed" or token.partner is None:
-            nodes.append(Fixed(tags.get(token.start, markup), token.content))
+            name = read = token.content
+            if any(map(str.isalnum, name)):
+                names += 1
+                read = name.replace(name.strip(), chr(FIRST_MARK + names % MAX_MARKS))
+            nodes.append(Fixed(tags.get(token.start, markup), read, name))
         elif token.kind == "start":
             outer.append(nodes)
             nodes = []

@@ -38,16 +38,27 @@ class Fixed:
     """Markup that encloses nothing to translate: an image, a comment, or code."""
 
     markup: Any  # as above
-    text: str = ""  # of a name that is not translated: what the network reads
+    text: str = ""  # what is translated: of a name that stays as it is, a mark of text/protected.py
+    name: str = ""
 
 
 Node = Text | Element | Fixed
 
 
 def plain_text(nodes: Iterable[Node]) -> str:
-    """Returns what a reader sees of nodes."""
+    """Returns the text of nodes, with marks for names that are not translated."""
     return "".join(
         plain_text(node.children) if isinstance(node, Element) else node.text for node in nodes
+    )
+
+
+def seen_text(nodes: Iterable[Node]) -> str:
+    """Returns what a reader sees of nodes."""
+    return "".join(
+        seen_text(node.children)
+        if isinstance(node, Element)
+        else (isinstance(node, Fixed) and node.name) or node.text
+        for node in nodes
     )
 
 

@@ -90,7 +90,7 @@ def make_report(
             left[WITHOUT_TRANSLATION, False].append(segment)
             continue
         written = written_text(segment.nodes, translation)
-        lost_or_added = difference(segment.text, written, protector)
+        lost_or_added = difference(segment.seen_text, written, protector)
         if lost_or_added:
             changes.append(Change(segment, lost_or_added))
     translated = sum(bool(translation.text.strip()) for translation in translations)

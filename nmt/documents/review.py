@@ -71,8 +71,8 @@ def find_doubts(
             problem = LOW_CONFIDENCE
         if problem:
             seen = written_text(segment.nodes, translation)
-            new = Doubt(segment.text, [], seen, confidence, problem)
-            doubt = doubts.setdefault((segment.text, problem), new)
+            new = Doubt(segment.seen_text, [], seen, confidence, problem)
+            doubt = doubts.setdefault((segment.seen_text, problem), new)
             doubt.places.append(document.place(segment))
     return sorted(doubts.values(), key=lambda doubt: (not doubt.is_known, doubt.confidence))
 

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import NamedTuple, Protocol
 
-from nmt.documents.nodes import Element, Fixed, Node, Text, plain_text
+from nmt.documents.nodes import Element, Fixed, Node, Text, plain_text, seen_text
 from nmt.documents.word_links import Unit, UnitLinks, cut_units, find_units, units_by_word
 
 
@@ -339,4 +339,4 @@ def insert_tags(nodes: list[Node], translation: TranslatedText) -> list[Node]:
 
 def written_text(nodes: list[Node], translation: TranslatedText) -> str:
     """Returns what a reader sees of a translation after its markup was inserted."""
-    return plain_text(insert_tags(nodes, translation))
+    return seen_text(insert_tags(nodes, translation))

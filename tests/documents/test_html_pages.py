@@ -32,6 +32,18 @@ def test_what_is_not_text_stays_byte_for_byte():
     assert translate(PAGE).split() == expected.split()  # a line end within a sentence is a space
 
 
+
+def test_a_name_that_is_not_translated_is_not_read_but_keeps_its_place():
+    page = '<p>O <b translate="no">Gato Verde</b> e <i class="notranslate"> Tom </i> dormem.</p>'
+    (segment,) = parse_document("a.html", page.encode()).segments
+    assert segment.text == "O \U000f0001 e \U000f0002 dormem."
+    assert segment.seen_text == "O Gato Verde e Tom dormem."
+    translation = "\U000f0002 and the \U000f0001 sleep."
+    assert translate(page, lambda texts: [translation for _ in texts]) == (
+        '<p><i class="notranslate"> Tom </i> and the <b translate="no">Gato Verde</b> sleep.</p>'
+    )
+
+
 @pytest.mark.parametrize(
     ("page", "translated"),
     [
