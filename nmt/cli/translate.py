@@ -166,7 +166,7 @@ def is_scored(args: Namespace) -> bool:
 
 def translate_markup(args: Namespace, runs: list[Run], protecting: Protecting) -> None:
     """Prints each argument, or stdin, in translation: markup of --format html or xml."""
-    parsed = translate_file.read_markup(args)
+    parsed = translate_file.read_markup(args, runs)
     loaded = trained_runs.load_runs(args, runs)
     options = search_options(args, loaded.model)
     translator = translate_file.document_translator(loaded, parsed, protecting, options, args.split)

@@ -28,12 +28,13 @@ from nmt.resumable_output import FinishedText, ResumableTexts
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.decoding.search_options import Protecting, SearchOptions
     from nmt.decoding.translator import Translator
+    from nmt.runs.folder import Run
     from nmt.runs.loading import TrainedRun
 
 HELP = "translate a document: .html, .docx, .xlsx, .srt, .csv, ..."
 VARYING_SHAPES = True
 
-MARKUP = {"html": html_pages.document, "xml": xml_files.fragment}  # of --format
+MARKUP = ("html", "xml")  # of --format
 MAX_BYTES = 100_000_000  # of a document, all of which is in memory
 CHUNK_SEGMENTS = 256  # are translated together, then written to OUT.partial
 
@@ -63,14 +64,16 @@ def run(args: Namespace) -> None:
     source, target = Path(args.source), Path(args.target)
     output.refuse_existing(target, "another file")
     check_review_flags(args)
-    document = read_document(source, target, args)
+    content = read_content(source, target)
     protecting = flags.read_protection(args)
     runs = trained_runs.find_runs(args)
+    options = format_options(source.suffix.lower(), args, runs)
+    document = documents.parse_document(str(source), content, options)
     digests = [trained_runs.digest(run) for run in runs]
     loaded = trained_runs.load_runs(args, runs)
     trained_runs.check_unchanged(runs, digests)
-    options = loaded.model.search_options._replace(confidence=bool(args.review))
-    translator = document_translator(loaded, [document], protecting, options)
+    search_options = loaded.model.search_options._replace(confidence=bool(args.review))
+    translator = document_translator(loaded, [document], protecting, search_options)
     settings = trained_runs.translation_settings(args, runs, digests)
     settings["links"] = translator.options.alignments
     if estimator := args.review and translator.context.estimator:
@@ -114,8 +117,8 @@ def finish(
         raise
 
 
-def read_document(source: Path, target: Path, args: Namespace) -> Document:
-    """Returns the Document of IN.
+def read_content(source: Path, target: Path) -> bytes:
+    """Returns the content of IN.
 
     Raises a UserError if it cannot be read, or OUT is named like a file of another kind.
     """
@@ -128,13 +131,12 @@ def read_document(source: Path, target: Path, args: Namespace) -> Document:
             raise UserError(f"{source}: is a pipe or a device; name a file")
         if size > MAX_BYTES:
             raise UserError(f"{source}: has more than {MAX_BYTES:,} bytes; split it")
-        content = source.read_bytes()
+        return source.read_bytes()
     except OSError as error:
         raise UserError(f"{source}: {error.strerror}; name a file that can be read") from None
-    return documents.parse_document(str(source), content, format_options(ending, args))
 
 
-def format_options(ending: str, args: Namespace) -> FormatOptions:
+def format_options(ending: str, args: Namespace, runs: Sequence[Run]) -> FormatOptions:
     """Returns the options of a format.
 
     Raises a UserError if a flag is one of other formats.
@@ -144,7 +146,13 @@ def format_options(ending: str, args: Namespace) -> FormatOptions:
         value = getattr(args, name)
         if value and name not in documents.FORMATS[ending].options:
             raise UserError(f"--{name} {value}: {args.source} is no {kind}; leave it out")
-    return FormatOptions(args.columns, args.sheet)
+    return FormatOptions(args.columns, args.sheet, target_language(runs))
+
+
+def target_language(runs: Sequence[Run]) -> str | None:
+    """Returns the code of the language that runs translate into; None if not one is known."""
+    languages = runs[0].parameters.corpus.languages
+    return languages[1] if len(languages) == 2 else None
 
 
 def translate_texts(document: Document, translator: Translator, partial: ResumableTexts) -> None:
@@ -198,7 +206,7 @@ def report_translation(
 # ---- Markup, as arguments or on stdin ----
 
 
-def read_markup(args: Namespace) -> list[TextDocument]:
+def read_markup(args: Namespace, runs: Sequence[Run]) -> list[TextDocument]:
     """Returns a document of each argument; without any, one of stdin.
 
     Raises a UserError if one is not of the format, or not UTF-8.
@@ -210,7 +218,12 @@ def read_markup(args: Namespace) -> list[TextDocument]:
     parsed = []
     for number, content in enumerate(contents, start=1):
         try:
-            parsed.append(MARKUP[args.format](decode(content)))
+            decoded = decode(content)
+            if args.format == "xml":
+                parsed.append(xml_files.fragment(decoded))
+            else:
+                language = target_language(runs)
+                parsed.append(html_pages.document(decoded, target_language=language))
         except UserError as error:
             raise UserError(f"{name}{f':{number}' if args.text else ''}: {error}") from None
     return parsed

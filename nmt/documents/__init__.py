@@ -86,6 +86,7 @@ def translate_document(
     *,
     columns: str | None = None,
     sheet: str | None = None,
+    target_language: str | None = None,
 ) -> bytes:
     """Returns the content of a file with its text translated; logs a warning if text stays.
 
@@ -99,14 +100,15 @@ def translate_document(
       columns: of a table, what to translate: names in the first line, or numbers from 1, with
         commas between them. A .csv and a .tsv need it; of an .xlsx, None is for all.
       sheet: of an .xlsx, the only one to translate; None for all.
+      target_language: a code such as "en". In .html, elements whose `lang` it is stay as they are.
 
     Raises:
       UserError: the format is unknown, the content is not of the format, or the format has no such
         option.
       TypeError: there is no such argument.
     """
-    options = FormatOptions(columns, sheet)
-    for option, value in options._asdict().items():
+    options = FormatOptions(columns, sheet, target_language)
+    for option, value in {"columns": columns, "sheet": sheet}.items():
         endings = endings_with(option)
         if value is not None and format_of(name) not in endings:
             raise UserError(f"{name}: {option} is for {', '.join(endings)}; leave it out")

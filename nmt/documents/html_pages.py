@@ -28,6 +28,7 @@ INLINE = set(
 )
 VOID = set("area base br col embed hr img input link meta source track wbr".split())
 UNREAD = {"svg", "math", "textarea"}  # left as they are
+WHOLE_PAGE = {"html", "body"}  # whose `lang` is often that of another page
 PARTS_OF_LISTS = {"li", "dt", "dd", "tr", "td", "th", "option"}  # each ends where the next starts
 CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 SINGLE_BYTE = {"ascii", "us-ascii", "iso-8859-1", "latin-1", "latin1"}  # to browsers, windows-1252
@@ -47,9 +48,9 @@ def count_unended(page: str, begin: str, end: str) -> int:
 class PageTokens(HTMLParser):
     """The tokens of a page, in order, and where text stands in a tag without an end."""
 
-    def __init__(self, page: str, is_xhtml: bool = False):
+    def __init__(self, page: str, is_xhtml: bool = False, target_language: str | None = None):
         super().__init__(convert_charrefs=False)
-        self._is_xhtml = is_xhtml
+        self._is_xhtml, self._target_language = is_xhtml, target_language
         self.tokens: list[Token] = []
         self.cut_off: list[Span] = []
         for begin, end in BEGINS_AND_ENDS:
@@ -87,7 +88,9 @@ class PageTokens(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         is_inline = tag in INLINE or "-" in tag
         attributes = dict(attrs)
-        if tag in UNREAD:
+        language = (attributes.get("lang") or "").lower().split("-")[0]
+        is_translated = language == self._target_language and tag not in WHOLE_PAGE
+        if tag in UNREAD or (language and is_translated):
             attributes["translate"] = "no"
         self._add("fixed" if tag in VOID else "start", tag, attributes, is_inline)
 
@@ -129,12 +132,15 @@ def ended_by(open_name: str, name: str) -> bool:
     return open_name == name and name in PARTS_OF_LISTS
 
 
-def document(decoded: DecodedText, is_xhtml: bool = False) -> TextDocument:
+def document(
+    decoded: DecodedText, is_xhtml: bool = False, target_language: str | None = None
+) -> TextDocument:
     """Returns the Document of a page, or of a part of one.
 
-    In XHTML, an element may end with its tag, as in <script src="a.js"/>.
+    In XHTML, an element may end with its tag, as in <script src="a.js"/>. Elements whose `lang` is
+    the target language stay as they are.
     """
-    page = PageTokens(decoded.text, is_xhtml)
+    page = PageTokens(decoded.text, is_xhtml, target_language)
     find_partners(page.tokens, ended_by)
     markup = MarkupSegments(decoded.text, page.tokens)
     segments, left = markup.find(), markup.left
@@ -154,4 +160,4 @@ def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
     declared = charset[1].decode().lower() if charset else None
     if declared in SINGLE_BYTE and not is_xhtml:
         declared = "windows-1252"
-    return document(decode(content, declared), is_xhtml)
+    return document(decode(content, declared), is_xhtml, options.target_language)

@@ -271,7 +271,11 @@ class MarkupSegments:
                 elif token.name in UNREAD_ELEMENTS:
                     self._note(number, end)
                 elif is_read and not token.is_inline:
-                    self._note(number, end, 'translate="no"')
+                    language = token.attributes.get("lang")
+                    is_foreign = language and "translate" not in self._text[token.start : token.end]
+                    self._note(
+                        number, end, f'lang="{language}"' if is_foreign else 'translate="no"'
+                    )
                 if token.is_inline and not inner:
                     sentence.append(self._untranslated(number, end))
                 number = end

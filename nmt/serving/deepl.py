@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from nmt import UserError
-from nmt.documents import html_pages, xml_files
+from nmt.documents import xml_files
 from nmt.documents.document import DecodedText, Span, TextDocument
 from nmt.serving import notices
 from nmt.serving.errors import RefusedError
@@ -153,7 +153,7 @@ async def translate_tagged(
     tag = re.compile(rf"<({either})(?=[\s/>]){ATTRIBUTES}")
     marked_tag = re.compile(f"<({either}){MARK}{ATTRIBUTES}")
     texts = [tag.sub(_marked, text) for text in texts]
-    parse_text = html_pages.document if kind == "html" else xml_lines
+    parse_text = xml_lines if kind == "xml" else None
     translations = await translate_markup(request, source, target, texts, parse_text)
     return [one._replace(text=marked_tag.sub(_unmarked, one.text)) for one in translations]
 

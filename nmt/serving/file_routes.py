@@ -26,7 +26,7 @@ async def translate_file(request: Request) -> Response:
     file, columns = FILE.read(values), COLUMNS.read(values) or None
     source, target = SOURCE.read(values), TARGET.read(values)
     service.files.check_room()
-    upload = uploads.Upload(file, columns)
+    upload = uploads.Upload(file, columns, target)
     most = FILE_REQUESTS * service.limits.max_chars
     texts = await service.processes.call(uploads.read_texts, upload, most)
     sample = "\n".join(texts.texts)[: service.limits.max_chars]  # to detect its language by

@@ -1,5 +1,6 @@
 """Texts in translation, plain or with markup, as more than one API answers them."""
 
+import functools
 import itertools
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -71,9 +72,10 @@ async def translate_markup(
     source: str,
     target: str,
     texts: list[str],
-    parse_text: Callable[[DecodedText], TextDocument] = html_pages.document,
+    parse_text: Callable[[DecodedText], TextDocument] | None = None,
 ) -> list[TranslatedText]:
-    """Returns HTML or XML in translation."""
+    """Returns HTML in translation, or what `parse_text` parses."""
+    parse_text = parse_text or functools.partial(html_pages.document, target_language=target)
     service: Service = request.app.state.service
     service.limits.check_texts(texts)
     if any("\0" in text for text in texts):

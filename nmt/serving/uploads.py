@@ -27,6 +27,7 @@ class Upload(NamedTuple):
 
     file: UploadedFile
     columns: str | None  # of a table; None for other files
+    target: str = ""  # the code of a language
 
 
 class Texts(NamedTuple):
@@ -81,7 +82,7 @@ def parse_upload(upload: Upload) -> Document:
     if size > MAX_UNPACKED_BYTES:
         raise RefusedError(413, f"the archive holds {size} bytes; at most {MAX_UNPACKED_BYTES}")
     try:
-        return parse_document(file.name, file.content, FormatOptions(columns))
+        return parse_document(file.name, file.content, FormatOptions(columns, None, upload.target))
     except UserError as error:  # which names the flag of the command line
         raise UserError(str(error).replace("--columns", "the field columns")) from None
 

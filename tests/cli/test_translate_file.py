@@ -27,11 +27,11 @@ PAGE = '<p title="um">um <b>dois</b>.</p>\r\n<p class=notranslate>três</p> 42\n
 def test_a_pipe_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "a.html")
     with pytest.raises(UserError, match=r"a.html: is a pipe or a device; name a file"):
-        translate_file.read_document(tmp_path / "a.html", tmp_path / "b.html", None)
+        translate_file.read_content(tmp_path / "a.html", tmp_path / "b.html")
     with (tmp_path / "c.html").open("wb") as file:
         file.truncate(3_000_000_000)
     with pytest.raises(UserError, match=r"c.html: has more than 100,000,000 bytes; split it"):
-        translate_file.read_document(tmp_path / "c.html", tmp_path / "b.html", None)
+        translate_file.read_content(tmp_path / "c.html", tmp_path / "b.html")
 
 
 def test_names_that_the_file_keeps_are_not_reported_as_lost():

@@ -7,6 +7,7 @@ from helpers import backwards, identity, upper
 
 from nmt import UserError
 from nmt.documents import parse_document, translate_document
+from nmt.documents.document import FormatOptions
 
 # What is marked by [ ] is translated.
 MARKED = """<!DOCTYPE html>\r
@@ -32,7 +33,6 @@ def test_what_is_not_text_stays_byte_for_byte():
     assert translate(PAGE).split() == expected.split()  # a line end within a sentence is a space
 
 
-
 def test_a_name_that_is_not_translated_is_not_read_but_keeps_its_place():
     page = '<p>O <b translate="no">Gato Verde</b> e <i class="notranslate"> Tom </i> dormem.</p>'
     (segment,) = parse_document("a.html", page.encode()).segments
@@ -42,6 +42,17 @@ def test_a_name_that_is_not_translated_is_not_read_but_keeps_its_place():
     assert translate(page, lambda texts: [translation for _ in texts]) == (
         '<p><i class="notranslate"> Tom </i> and the <b translate="no">Gato Verde</b> sleep.</p>'
     )
+
+
+def test_elements_in_the_target_language_stay():
+    page = '<html lang="en"><p lang=en-GB>a cat</p><p lang=pt>um <q lang="en">b c</q> dois</p>'
+    assert translate_document("a.html", page.encode(), upper, target_language="en").decode() == (
+        '<html lang="en"><p lang=en-GB>a cat</p><p lang=pt>UM <q lang="en">b c</q> DOIS</p>'
+    )
+    options = FormatOptions(target_language="en")
+    (left,) = parse_document("a.html", page.encode(), options).left
+    assert left.reason == 'in lang="en-GB"'
+    assert left.is_expected
 
 
 @pytest.mark.parametrize(
