@@ -17,12 +17,13 @@ from nmt.text.protected import restore
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 # What divides texts: a bar between spaces, a line end of subtitles, markup that is no part of a
-# sentence, a dash that begins a line of a list or of a dialogue.
+# sentence, a dash that begins a line of a list or of a dialogue, a letter or number of a list.
 BLOCK = r"<(?:br|hr|/?(?:p|div|li|ul|ol|h[1-6]|t[rdh]|table))(?:\s[^<>]{0,200})?/?>"
 SPACES = r"(?<!\s)\s++"  # all that are there, so that many take no long time
 DIVIDER = re.compile(
     rf"(?:^|{SPACES})\|{{1,2}}(?:\s++|$)|(?<=[^\s\\])\\N(?=\S)"
-    rf"|(?:{SPACES})?{BLOCK}(?>(?:\s*+{BLOCK})*)\s*+|^\s*+[-\u2013\u2014]\s++"
+    rf"|(?:{SPACES})?{BLOCK}(?>(?:\s*+{BLOCK})*)\s*+"
+    r"|^\s*+(?:[-\u2013\u2014]|\(?(?:[a-zA-Z]|[ivx]{1,5}|[0-9]{1,3})\))\s++"
 )
 MAX_PREFIX_TOKENS = 1000  # of a line; CTranslate2 has positions for half as many again
 

@@ -29,6 +29,13 @@ SYNTAXES = (
     r"(?<![\w$])\$[A-Za-z_]\w{0,80}+\$(?!\w)",
     r"(?<![\w$])\$(?:[a-z_]\w*+|[A-Z][A-Z0-9_]{3,}+)",  # not "5 $US"
     r"(?<![\w@])@(?:\.\w{1,20}+)?:[A-Za-z_][\w-]*+(?>(?:\.[\w-]++)*)",  # vue-i18n
+    # [[name]], __NAME__, :name
+    r"\[\[ ?[\w.-]{1,80}+ ?\]\]",
+    r"(?<!\w)__[A-Z][A-Z0-9_]{0,80}?__(?!\w)",
+    r"(?<!\S):[a-z_]\w{1,40}+(?![\w:])",
+    # {count, plural, one {# cat} other {# cats}}, as a whole
+    r"\{\s{0,8}+\w{1,80}+\s{0,8}+,\s{0,8}+(?:plural|select|selectordinal)\s{0,8}+,"
+    r"(?>(?:[^{}]{1,200}+|\{(?>(?:[^{}]{1,200}+|\{[^{}]{0,200}+\}){0,20})\}){0,40})\}",
     # {count, number}, {0, date, short}: of ICU's and Java's MessageFormat
     r"\{\s{0,8}+\w{1,80}+\s{0,8}+,\s{0,8}+(?:number|date|time|spellout|ordinal|duration|list)"
     r"\s{0,8}+(?:,[^{}\n]{0,80}+)?\}",

@@ -8,6 +8,7 @@ ANYWHERE = [
     *"%s %1$s %-10.2f %5.2f %lu %*d %'d %I64d %hhd %(name)s %<count>d %<PRIu64> %PRIu64 %@".split(),
     *"{} {0} {name} {name!r:>10} {:{width}} {{x}} {count,number} ${name} #{name} %{name}".split(),
     *"$t(key) $name $NAME$ $(name) %1 %L1 %name% @:a.b {0,date,short}".split(),
+    *["[[x]]", "__APP_NAME__", "{n, plural, one {# gato} other {{a} gatos}}"],
     *["{{ x }}", "<%= name %>", "{% if %}", "<?= $name ?>", "{count, number}"],
 ]
 PROSE = [
@@ -27,6 +28,10 @@ def texts(text):
 def test_a_placeholder_is_found_whole(placeholder):
     for text in (f"O gato {placeholder} dorme", f"{placeholder}, o gato", f"É «{placeholder}»."):
         assert texts(text) == [placeholder]
+
+
+def test_a_colon_begins_a_placeholder_only_behind_a_space():
+    assert texts(":name, são 10:30 em a::b, nota:isto :p :smile:") == [":name"]
 
 
 @pytest.mark.parametrize("text", PROSE)
