@@ -41,6 +41,7 @@ from nmt.text import sentences
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 THREADS = 2  # of streams, attention, HTML and warming up
+SHORT_REQUEST_TOKENS = 400  # as estimated, of all translations of a request
 WITHOUT_TENSORFLOW = "samples and attention need TensorFlow; start without --engine"
 LOADING = "Loading TensorFlow, for the first request that CTranslate2 cannot answer alone."
 MAX_ATTENTION_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
@@ -75,11 +76,11 @@ class Service:
         self.suggestions = suggestions
         self.cache = TranslationCache(cached_texts)
         self._batch_threads, self._max_waiting = threads, max_waiting
-        self.metrics = Metrics(lambda: self.batcher.waiting if self.batcher else 0)
+        self.metrics = Metrics(lambda: sum(batcher.waiting for batcher in self._batchers))
         self.loaded = LoadedModels(models, load, self._prepare, self.metrics)
         self.loaded.on_change = self._begin_with
         self.announce: Callable[[Models], None] = lambda models: None  # the first that are loaded
-        self.batcher: Batcher | None = None  # while the server runs
+        self._batchers: list[Batcher] = []  # while the server runs: of short requests, of long ones
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="serve")  # for all others
         self.processes = Processes()  # for files
         self._loader = Loader()  # of what TensorFlow needs
@@ -97,12 +98,15 @@ class Service:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         """Within the block, requests are answered; the runs warm up meanwhile."""
-        self.batcher = Batcher(
-            lambda query, items: query.served.translate(query, items),
-            self._batch_threads,
-            self._max_waiting,
-            self.metrics.batch.observe,
-        )
+        self._batchers = [
+            Batcher(
+                lambda query, items: query.served.translate(query, items),
+                self._batch_threads,
+                self._max_waiting,
+                self.metrics.batch.observe,
+            )
+            for _ in range(2)
+        ]
         self.processes.prepare()
         self.loaded.start()
         try:
@@ -110,7 +114,8 @@ class Service:
         finally:
             self.is_over = True
             self.loaded.close()
-            await self.batcher.close()
+            for batcher in self._batchers:
+                await batcher.close()
             self.processes.close()
             self._loader.close()
             self._threads.shutdown(wait=False, cancel_futures=True)
@@ -163,7 +168,7 @@ class Service:
     @property
     def busy(self) -> bool:
         """Whether something is being translated."""
-        return bool(self._calls or (self.batcher and self.batcher.running))
+        return bool(self._calls or any(batcher.running for batcher in self._batchers))
 
     async def reload(self) -> None:
         """Exchanges the runs for those that are loaded now, and the keys, whoever waits for it."""
@@ -239,7 +244,6 @@ class Service:
 
     async def _submit(self, query: Query, items: list[Item]) -> list[list[Result]]:
         """Returns the translations of items; samples wait in no thread for what they need."""
-        assert self.batcher  # the server runs
         if query.sampling is not None:
             served = query.served
             usual = query._replace(terms=(), n_best=size_of_beam(query.n_best), sampling=Sampling())
@@ -250,18 +254,24 @@ class Service:
 
             await self._loaded(served, usual, load)
         if not self.cache.keeps(query):
-            return await self.batcher.submit(query, items)
+            return await self._batcher(query, items).submit(query, items)
         known = {item: results for item in items if (results := self.cache.get(query, item))}
         missing = [item for item in dict.fromkeys(items) if item not in known]
         self.metrics.cached.labels("hit").inc(len(items) - len(missing))
         self.metrics.cached.labels("miss").inc(len(missing))
         if missing:
-            translated = await self.batcher.submit(query, missing)
+            translated = await self._batcher(query, missing).submit(query, missing)
             known.update(zip(missing, translated, strict=True))
             if self.models.holds(query.served):  # else nothing would ask for them again
                 for item in missing:
                     self.cache.put(query, item, known[item])
         return [known[item] for item in items]
+
+    def _batcher(self, query: Query, items: list[Item]) -> Batcher:
+        """Returns the queue of a request: who asks for a sentence waits for nobody's pages."""
+        tokens = query.n_best * sum(item.tokens() for item in items)
+        short_requests, long_requests = self._batchers
+        return long_requests if tokens > SHORT_REQUEST_TOKENS else short_requests
 
     async def _loaded(self, served: ServedModel, key: Hashable, load: Callable[[], object]) -> None:
         """Waits until what TensorFlow needs is loaded; a RefusedError if it is to stay away.

@@ -2,8 +2,10 @@
 
 import asyncio
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from clients import ASKED, Capitals, client_of
 
 from nmt import UserError
 from nmt.serving import batching
@@ -165,3 +167,23 @@ def test_a_client_that_leaves_takes_its_texts_along():
         return [texts for _, texts in translations.batches], batcher.waiting
 
     assert run(scenario) == ([["a"], ["c"]], 0)
+
+
+def test_a_sentence_does_not_wait_for_a_page():
+    begun, may_end = threading.Event(), threading.Event()
+
+    class Slow(Capitals):
+        def translation(self, text):
+            if len(text) > 100:
+                begun.set()
+                assert may_end.wait(60)
+            return super().translation(text)
+
+    with client_of(Slow()) as client:
+        page = {**ASKED, "q": "um " * 1000}
+        with ThreadPoolExecutor() as pool:
+            answer = pool.submit(client.post, "/translate", json=page)
+            assert begun.wait(60)
+            assert client.post("/translate", json=ASKED).json()["translatedText"] == "UM"
+            may_end.set()
+            assert answer.result().status_code == 200
