@@ -24,6 +24,7 @@ from nmt.text.scripts import LEFT_SIGNS, RIGHT_SIGNS, SENTENCE_ENDS, UNSPACED, W
 
 NEAR_WORDS = 6  # on each side of a mark, whose links count
 LONGEST_ELEMENT = 100  # words, of which all links count
+MAX_PLACED_SPANS = 200  # of a sentence; more keep their relative positions, which takes no time
 SIGN = r"[^\s\w]"
 # Marks with nothing but signs between them, what encloses them, and what divides the first one from
 # the text: "({a}/{b})", "{name}, ".
@@ -182,6 +183,7 @@ def put_in(text: str, source: HiddenText, links: Sequence[SpanLink] = (), prefix
       links: of both texts; without any, marks keep their relative positions.
       prefix: what the translation begins with, in which no mark is put.
     """
+    links = links if len(source.spans) <= MAX_PLACED_SPANS else ()
     words = _linked_words(source.text, text, links, len(prefix))
     positions = [_place(span, source.text, text, words) for span in source.spans]
     for number, span in enumerate(source.spans):
