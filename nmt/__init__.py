@@ -8,12 +8,11 @@ decoding  search, translator
 exports   models for other programs
 training  the fast step, epochs, optimizer, devices, workers, checkpoints, averaging
 results   scores, evaluation, pictures, explorer
-runs      run folder, parameters, listing, loading, parent; the session of a training
+runs      run folder, parameters, listing, loading, parent; the session of a training; the API
 documents HTML, subtitles, tables and other files, whose text alone is translated
 imports   models that others have trained
 serving   the server: APIs, queue, streaming, its page
 cli       command line, commands, start-up, exit codes
-api       training and scoring from Python
 
 keywords.py, machine.py, messages.py, neighbors.py, options.py, output.py, program.py,
 resumable_output.py and seeds.py serve all of them.
@@ -28,8 +27,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from nmt.api import evaluate, train
     from nmt.documents import translate_document
+    from nmt.runs.api import evaluate, train
     from nmt.runs.loading import load_translator
 
 __all__ = [
@@ -38,9 +37,9 @@ __all__ = [
 __version__ = "5.0.0"
 
 MODULES = {  # of public functions, imported when one of them is used
-    "evaluate": "nmt.api",
+    "evaluate": "nmt.runs.api",
     "load_translator": "nmt.runs.loading",
-    "train": "nmt.api",
+    "train": "nmt.runs.api",
     "translate_document": "nmt.documents",
 }
 

@@ -42,7 +42,7 @@ def wrong_imports(name, source):
     own, wrong = room(name), set()
     for other in imported(source):
         top = other.split(".")[0]
-        if top == "run_demo" or (name == "nmt.api" and room(other) == "cli"):
+        if top == "run_demo":
             wrong.add(other)
         if name == "transformer_model" and top == "nmt" and room(other) != "network":
             wrong.add(other)
@@ -51,10 +51,8 @@ def wrong_imports(name, source):
         allowed = [*EDGE[own], own] if own in EDGE else ROOMS[: ROOMS.index(own) + 1] if own else []
         if own == "training":
             allowed.remove("decoding")
-        # What applications call is right of all rooms: nmt names it, nmt.api is part of it.
-        if name in ("nmt", "nmt.api"):
-            continue
-        if room(other) and name.startswith("nmt") and room(other) not in allowed:
+        # What applications call is in any room: nmt names it.
+        if room(other) and name.startswith("nmt.") and room(other) not in allowed:
             wrong.add(other)
     return wrong
 
@@ -82,7 +80,7 @@ def test_imports_run_one_way():
         ("nmt.documents.word", "from nmt.decoding import search"),
         ("nmt.machine", "from nmt.text import corpora"),
         ("nmt.cli.commands", "import run_demo"),
-        ("nmt.api", "def train():\n    from nmt.cli import main"),
+        ("nmt.runs.api", "def train():\n    from nmt.cli import main"),
         ("transformer_model", "import params"),
     ],
 )
