@@ -26,8 +26,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nmt.corpus import cleaning, files
 from nmt.corpus.formats.format import Row
-from nmt.corpus.line_languages import LineLanguages
 from nmt.text import encoding
+from nmt.text.line_languages import LineLanguages
 
 SEED = 42
 CLEAN = "clean"  # the kind of a pair without dirt

@@ -13,7 +13,7 @@ CORE = ["text", "corpus", "network", "decoding", "exports", "training", "results
 EDGE = {  # the applications, and what each takes of the rooms; nothing of the core uses one
     "documents": ["text", "corpus"],
     "imports": ["text", "corpus", "network", "training", "runs"],
-    "serving": ["text", "corpus", "decoding", "exports", "results", "runs", "documents"],
+    "serving": ["text", "decoding", "exports", "results", "runs", "documents"],
 }
 ROOMS = [*CORE, *EDGE, "cli"]
 STORY = ["params", "transformer_model", "run_demo"]

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from helpers import ROOT, TINY, run_process, sentences, start_process, write_tsv
 
-from nmt.corpus.formats import tmx
+from nmt.text import tmx_text
 
 RECIPES = ROOT / "recipes"
 EXAMPLES = {"evening": "project.yaml", "distill": "distill.yaml", "sweep": "sweep.yaml"}
@@ -88,10 +88,10 @@ def memory_of(folder, name, pairs):
     """Writes a translation memory as the server does, a unit each second. Returns its path."""
     path = folder / f"{name}.tmx"
     units = (
-        tmx.unit(("pt", "en"), pair, {"creationdate": f"20260101T{number:06d}Z"})
+        tmx_text.unit(("pt", "en"), pair, {"creationdate": f"20260101T{number:06d}Z"})
         for number, pair in enumerate(pairs)
     )
-    path.write_text(tmx.head("pt", "serve") + "".join(units) + tmx.END, encoding="utf-8")
+    path.write_text(tmx_text.head("pt", "serve") + "".join(units) + tmx_text.END, encoding="utf-8")
     return str(path)
 
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import Terminated, UserError
 from nmt.cli import environment, flags, startup
-from nmt.corpus.line_languages import check_temporary_folder
 from nmt.decoding.engines.choice import AUTO, KINDS
 from nmt.decoding.search_options import Protecting
 from nmt.messages import log
@@ -29,6 +28,7 @@ from nmt.runs.folder import Run
 from nmt.serving.hosts import is_address
 from nmt.serving.keys import PRINTABLE, Keys
 from nmt.text.languages import parse_direction
+from nmt.text.line_languages import check_temporary_folder
 
 if TYPE_CHECKING:  # what imports TensorFlow, or may be missing
     import uvicorn

@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 from nmt.corpus import files
 from nmt.corpus.formats.format import Row, Selection, lenient_reader
 from nmt.corpus.lengths import Lengths
-from nmt.corpus.line_languages import LineLanguages
 from nmt.corpus.percentile import percentile
 from nmt.messages import log, plural
 from nmt.text import spelling
 from nmt.text.differences import with_common_digits
 from nmt.text.encoding import without_surrogates
+from nmt.text.line_languages import LineLanguages
 from nmt.text.protected import DEFAULT, Span
 from nmt.text.scripts import main_script
 from nmt.text.words import word_count

@@ -19,16 +19,17 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.corpus import cleaning, corpora, files, line_languages, newest, pair_files
+from nmt.corpus import cleaning, corpora, files, newest, pair_files
 from nmt.corpus.cleaning import PROBLEMS
 from nmt.corpus.formats.format import Row, Selection, one_line
-from nmt.corpus.line_languages import LineLanguages
 from nmt.corpus.newest import KeptPair
 from nmt.corpus.pair_files import WritePair
 from nmt.messages import log, plural
 from nmt.neighbors import how_to_install
+from nmt.text import line_languages
 from nmt.text.encoding import check_is_utf_8, has_surrogates
 from nmt.text.languages import Pair
+from nmt.text.line_languages import LineLanguages
 
 DROPPABLE = 0.2  # share of a file's lines that are left out for their encoding
 NEWEST = 100  # pairs that are held out

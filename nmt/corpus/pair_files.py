@@ -8,10 +8,10 @@ from typing import TextIO
 
 from nmt import UserError, output
 from nmt.corpus import files
-from nmt.corpus.formats import tmx
 from nmt.corpus.formats.registry import FORMATS
 from nmt.text.encoding import GZIP
 from nmt.text.languages import Pair
+from nmt.text.tmx_text import unit_writer
 
 WRITTEN_FORMATS = ("tsv", "tmx")
 
@@ -50,7 +50,7 @@ def new_pairs(paths: Sequence[str], pair: Pair | None, flag: str = "--to") -> It
     with contextlib.ExitStack() as stack:
         new_files = [stack.enter_context(_new_text_file(path)) for path in paths]
         if is_tmx and pair:
-            yield stack.enter_context(tmx.unit_writer(new_files[0], pair))
+            yield stack.enter_context(unit_writer(new_files[0], pair))
         elif len(new_files) == 1:
             yield lambda source, target: _write_lines(new_files, f"{source}\t{target}")
         else:

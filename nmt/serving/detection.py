@@ -13,7 +13,7 @@ other languages were.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from nmt.corpus import line_languages
+from nmt.text import line_languages
 from nmt.text.protected import DEFAULT, replace
 
 PRIOR = 15  # of a server's language, of another: 1

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from starlette.requests import Request
 
-from nmt.corpus import line_languages
 from nmt.decoding.attention import Attention
 from nmt.decoding.search_options import Sampling
 from nmt.exports.browser.page_size import MAX_PARAMETERS
@@ -37,7 +36,7 @@ from nmt.serving.reloading import LoadedModels
 from nmt.serving.stored_files import StoredBytes, TranslatedFiles
 from nmt.serving.suggestions import SuggestionFile
 from nmt.serving.translation_cache import TranslationCache
-from nmt.text import sentences
+from nmt.text import line_languages, sentences
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 THREADS = 2  # of streams, attention, HTML and warming up

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmt import UserError, output
-from nmt.corpus.formats import tmx
 from nmt.messages import log
 from nmt.serving.errors import RefusedError
+from nmt.text import tmx_text as tmx
 from nmt.text.languages import Pair
 
 MAX_BYTES = 100_000_000  # of the file

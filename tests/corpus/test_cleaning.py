@@ -9,13 +9,13 @@ import pytest
 from helpers import call, sentences
 
 from nmt import UserError
-from nmt.corpus import cleaning, files, line_languages
+from nmt.corpus import cleaning, files
 from nmt.corpus.filtering import FilterRequest, filter_text
-from nmt.corpus.formats import tmx
 from nmt.corpus.formats.format import Row
 from nmt.corpus.lengths import Lengths
-from nmt.corpus.line_languages import LineLanguages
+from nmt.text import line_languages, tmx_text
 from nmt.text.languages import Pair
+from nmt.text.line_languages import LineLanguages
 
 GOOD = [
     (f"{s} Olá, é um número.", f"{t} Hello, it is one.") for s, t in dict.fromkeys(sentences(300))
@@ -139,10 +139,10 @@ def test_the_newest_pairs_are_held_out_and_no_source_is_on_both_sides(tmp_path, 
     units += [("d", "", 6)]
     for name, part, dash in (("late", units[3:], "-"), ("early", units[:3], "")):
         texts = (
-            tmx.unit(("pt", "en"), pair, {"creationdate": f"2026{dash}01{dash}0{day}T000000Z"})
+            tmx_text.unit(("pt", "en"), pair, {"creationdate": f"2026{dash}01{dash}0{day}T000000Z"})
             for *pair, day in part
         )
-        content = tmx.head("pt", "serve") + "".join(texts) + tmx.END
+        content = tmx_text.head("pt", "serve") + "".join(texts) + tmx_text.END
         (tmp_path / f"{name}.tmx").write_text(content)
     files = [tmp_path / "late.tmx", tmp_path / "early.tmx:2"]
     train, test = tmp_path / "train.tsv", tmp_path / "test.tsv"
@@ -169,7 +169,7 @@ def test_a_unit_is_as_new_as_its_last_change(tmp_path):
         for unit, variant, text in units
     )
     memory, test = tmp_path / "a.tmx", tmp_path / "test.tsv"
-    memory.write_text(tmx.head("pt", "") + "".join(texts) + tmx.END)
+    memory.write_text(tmx_text.head("pt", "") + "".join(texts) + tmx_text.END)
     command = ["data", memory, "--to", tmp_path / "b.tsv", "--hold-out", test, "--newest", "2"]
     assert call(*command) == 0
     assert test.read_text() == "changed\tchanged\nits text\tits text\n"

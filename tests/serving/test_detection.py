@@ -5,9 +5,9 @@ import threading
 import pytest
 from clients import ASKED, Capitals, client_of
 
-from nmt.corpus import line_languages
 from nmt.serving.detection import Detector
 from nmt.serving.models import Direction, directions_of
+from nmt.text import line_languages
 
 
 @pytest.fixture(scope="module")

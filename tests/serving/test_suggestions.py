@@ -15,6 +15,7 @@ from nmt.serving.errors import RefusedError
 from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
 from nmt.serving.suggestions import Suggestion, SuggestionFile
+from nmt.text import tmx_text
 from nmt.text.languages import Pair
 
 ASKED = {"q": "um & <b>dois</b>", "s": "one & <b>two</b>", "source": "pt", "target": "en"}
@@ -105,7 +106,7 @@ def test_many_at_a_time_are_all_stored(stored, path):
 def test_the_file_is_whole_after_each(stored, path):
     for number in range(3):
         stored.add(SUGGESTION._replace(source=f"{number}"))
-        assert path.read_bytes().endswith(tmx.END.encode())
+        assert path.read_bytes().endswith(tmx_text.END.encode())
         assert len(pairs(path)) == number + 1
 
 

@@ -1,26 +1,24 @@
-"""Translation memories (TMX 1.1 to 1.4b): units of one text in two or more languages."""
+"""Translation memories (TMX 1.1 to 1.4b): units of one text in two or more languages.
 
-import contextlib
+How they are written stands in nmt/text/tmx_text.py.
+"""
+
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, TextIO
-from xml.sax.saxutils import escape, quoteattr
+from typing import TYPE_CHECKING, NamedTuple
 
-from nmt import UserError, __version__
+from nmt import UserError
 from nmt.corpus.formats import xml_elements
 from nmt.corpus.formats.format import Format, ReadLines, Row, Selection
 from nmt.messages import log_once, plural
 from nmt.text.languages import Pair, canonical, matches, primary
+from nmt.text.tmx_text import ANY_SOURCE
 
 if TYPE_CHECKING:
     from lxml.etree import _Element as Element
 
 CODES = {"bpt", "ept", "it", "ph", "ut"}  # what they hold is markup of the original document
-NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-ANY_SOURCE = "*all*"  # srclang of a memory whose units have no direction
-END = "</body>\n</tmx>\n"  # of a memory that this program writes
 
 
 def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[Row]:
@@ -132,58 +130,6 @@ def _choose(given: list[str], source_language: str, path: str | Path) -> Pair:
     if matches(codes[1], source) and not matches(codes[0], source):
         codes.reverse()
     return Pair(*codes)
-
-
-def head(source_language: str, original_format: str) -> str:
-    """Returns what a translation memory, TMX 1.4, begins with."""
-    return (
-        '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
-        f'<header creationtool="transformer-tutorial" creationtoolversion="{__version__}" '
-        f'segtype="sentence" o-tmf="{original_format}" adminlang="en" '
-        f'srclang={quoteattr(source_language)} datatype="plaintext"/>\n<body>\n'
-    )
-
-
-def unit(
-    pair: Pair,
-    texts: Iterable[str],
-    attributes: Mapping[str, str] = MappingProxyType({}),
-    properties: Mapping[str, str] = MappingProxyType({}),
-) -> str:
-    """Returns a unit of a translation memory.
-
-    Attributes have names of TMX, properties those of this program. A ValueError says that a text
-    has a character that XML lacks.
-    """
-    texts = [*texts]
-    for text in (*texts, *attributes.values(), *properties.values()):
-        if match := NO_XML.search(text):
-            raise ValueError(f"U+{ord(match[0]):04X} is no character of XML")
-    named = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
-    described = "".join(
-        f'<prop type="x-{name}">{escape(value)}</prop>' for name, value in properties.items()
-    )
-    variants = "".join(
-        f"<tuv xml:lang={quoteattr(language)}><seg>{escape(text)}</seg></tuv>"
-        for language, text in zip(pair, texts, strict=True)
-    )
-    return f"<tu{named}>{described}{variants}</tu>\n"
-
-
-@contextlib.contextmanager
-def unit_writer(file: TextIO, pair: Pair) -> Iterator[Callable[[str, str], None]]:
-    """Yields what writes a source and a target as a unit of a translation memory, TMX 1.4.
-
-    The head and the end are written, too. What writes raises a ValueError for a character that XML
-    lacks.
-    """
-    file.write(head(pair.source, "tsv"))
-
-    def write(*texts: str) -> None:
-        file.write(unit(pair, texts))
-
-    yield write
-    file.write(END)
 
 
 TMX = Format("TMX", rows, languages)
