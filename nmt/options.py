@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from nmt.neighbors import params
 
 MAX_INTEGER = 2**31 - 1  # unless a flag has another maximum
+MAX_PAGE_PARAMETERS = 25_000_000  # of a network that a page for browsers may hold: 100 MB
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,9 +11,9 @@ ROOT = Path(__file__).resolve().parents[1]
 # Each room may use those before it; training and decoding do not use each other.
 CORE = ["text", "corpus", "network", "decoding", "exports", "training", "results", "runs"]
 EDGE = {  # the applications, and what each takes of the rooms; nothing of the core uses one
-    "documents": ["text", "corpus"],
+    "documents": ["text"],
     "imports": ["text", "corpus", "network", "training", "runs"],
-    "serving": ["text", "decoding", "exports", "results", "runs", "documents"],
+    "serving": ["text", "decoding", "results", "runs", "documents"],
 }
 ROOMS = [*CORE, *EDGE, "cli"]
 STORY = ["params", "transformer_model", "run_demo"]

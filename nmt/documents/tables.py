@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.corpus.formats.comma_separated import PROSE, SEPARATOR
 from nmt.documents.document import (
     LINE_END,
     FormatOptions,
@@ -25,6 +24,7 @@ from nmt.documents.document import (
     line_number,
 )
 from nmt.documents.nodes import Node, Text, plain_text
+from nmt.text.separators import NAMED, PROSE
 
 DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line, outside of sentences
 QUOTED = re.compile(r'"[^"]*+(?>(?:""[^"]*+)*)"')  # "" is a quotation mark, never the end
@@ -47,7 +47,7 @@ def find_delimiter(text: str, ending: str) -> str:
     if ending == ".tsv":
         return "\t"
     first_line = LINE_END.split(QUOTED.sub("", text.lstrip("\r\n")), maxsplit=1)[0]
-    if named := SEPARATOR.fullmatch(first_line):
+    if named := NAMED.fullmatch(first_line):
         return named[1]
     separators = PROSE.sub("", first_line)
     line = separators if any(map(separators.count, DELIMITERS)) else first_line
@@ -135,7 +135,7 @@ def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
     text, has_quotes = decoded.text, ending == ".csv"
     delimiter = find_delimiter(text, ending)
     cells = list(find_cells(text, delimiter, has_quotes))
-    names_separator = has_quotes and SEPARATOR.fullmatch(LINE_END.split(text, maxsplit=1)[0])
+    names_separator = has_quotes and NAMED.fullmatch(LINE_END.split(text, maxsplit=1)[0])
     top = 1 if names_separator else 0  # the row before is for spreadsheets alone
     header = [read_cell(text, cell) for cell in cells if cell.row == top]
     numbers, first_row = choose_columns(options.columns, header)

@@ -4,10 +4,9 @@ from typing import Any
 
 from nmt import UserError
 from nmt.corpus.corpora import Corpus
-from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.messages import log
 from nmt.neighbors import params
-from nmt.options import Options
+from nmt.options import MAX_PAGE_PARAMETERS, Options
 from nmt.results import pictures, run_report
 from nmt.runs import train_messages
 from nmt.runs.folder import Run
@@ -77,5 +76,5 @@ def report(run: Run, corpus: Corpus) -> None:
         f"Complete: {length}; nothing is left to do. To score it in "
         "another way: evaluate; to draw a picture again: plot."
     )
-    explorable = scores["parameters"] <= MAX_PARAMETERS
+    explorable = scores["parameters"] <= MAX_PAGE_PARAMETERS
     train_messages.suggest_commands(run, [lines[0].source], corpus.name, explorable)

@@ -18,9 +18,8 @@ from nmt.corpus.source import CorpusSource
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding.engines.choice import is_installed
 from nmt.decoding.model import Model
-from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.messages import log
-from nmt.options import Options
+from nmt.options import MAX_PAGE_PARAMETERS, Options
 from nmt.results import run_report
 from nmt.results.validation import new_epochs
 from nmt.runs import conversion, finished_runs, train_corpus, train_messages, train_options
@@ -216,7 +215,7 @@ class Session:
             sentence = lines[0].source
             RunPictures(self.run, model, self.tokenizer, sentence, lambda: batches).draw_all()
         sizes = self.tokenizer.vocab_size, self.tokenizer.target.vocab_size
-        explorable = self.options.parameters(*sizes) <= MAX_PARAMETERS
+        explorable = self.options.parameters(*sizes) <= MAX_PAGE_PARAMETERS
         sources = (line.source for line in lines)
         train_messages.suggest_commands(self.run, sources, self.corpus.name, explorable)
 

@@ -11,8 +11,8 @@ from starlette.requests import Request
 
 from nmt.decoding.attention import Attention
 from nmt.decoding.search_options import Sampling
-from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.messages import log, log_once
+from nmt.options import MAX_PAGE_PARAMETERS
 from nmt.serving import bodies, detection, notices, streaming
 from nmt.serving.access_log import access_of
 from nmt.serving.batching import MAX_WAITING, Batcher, Item
@@ -327,8 +327,8 @@ class Service:
             return "the explorer needs TensorFlow; start without --engine ctranslate2"
         if served.model.members > 1:
             return "an ensemble has no explorer"
-        if served.parameters > MAX_PARAMETERS:
-            return f"a run of more than {MAX_PARAMETERS:,} parameters has no explorer"
+        if served.parameters > MAX_PAGE_PARAMETERS:
+            return f"a run of more than {MAX_PAGE_PARAMETERS:,} parameters has no explorer"
         return None
 
     async def explorer(self, served: ServedModel) -> StoredBytes:

@@ -93,7 +93,7 @@ def test_what_a_page_cannot_hold_is_refused(finished, tmp_path, capsys, monkeypa
     assert "a page must end in .html" in refused(capsys, *command, "--to", tmp_path / "page")
     assert call(*command, "--quantization", "int8", "--to", html) == 2
     assert "--quantization int8 goes with" in capsys.readouterr().err
-    monkeypatch.setattr(browser_model, "MAX_PARAMETERS", 1000)
+    monkeypatch.setattr(browser_model, "MAX_PAGE_PARAMETERS", 1000)
     assert call(*command, "--to", html) == 2
     assert "a page holds at most 1,000; export a smaller run" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())

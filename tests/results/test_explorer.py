@@ -104,7 +104,7 @@ def test_texts_are_in_both_languages_and_all_are_used():
 
 
 def test_a_network_that_is_too_large_is_refused(finished, monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(browser_model, "MAX_PARAMETERS", 1000)
+    monkeypatch.setattr(browser_model, "MAX_PAGE_PARAMETERS", 1000)
     html = tmp_path / "page.html"
     assert call("explore", "um.", "--run", finished / "run", "--to", html) == 2
     assert "a page holds at most 1,000; explore a smaller run" in capsys.readouterr().err

@@ -5,7 +5,6 @@ Spreadsheets put semicolons between cells where numbers have decimal commas.
 
 import csv
 import itertools
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,10 +13,7 @@ from nmt.corpus.formats import table
 from nmt.corpus.formats.format import ReadLines, Row, Selection
 from nmt.messages import log_once
 from nmt.text.encoding import return_within_line
-
-SEPARATOR = re.compile("sep=(.)", re.IGNORECASE)  # a first line for Excel alone
-# Quoted cells, entities, and commas and semicolons that separate no cells.
-PROSE = re.compile(r'"(?>(?:[^"]|"")*)"|&#?\w+;|[,;](?=\s)|(?<=\d),(?=\d)')
+from nmt.text.separators import NAMED, PROSE
 
 
 def raw_rows(path: str | Path, _selection: Selection, read: ReadLines) -> Iterator[Row]:
@@ -27,7 +23,7 @@ def raw_rows(path: str | Path, _selection: Selection, read: ReadLines) -> Iterat
     """
     lines = iter(read(path))
     first_line = next(lines, "")
-    named = SEPARATOR.fullmatch(first_line)
+    named = NAMED.fullmatch(first_line)
     delimiter = named[1] if named else _delimiter(first_line)
     if delimiter != ",":
         log_once(f"{path}: cells are separated by {delimiter!r}, by its first line.")

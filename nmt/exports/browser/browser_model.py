@@ -16,8 +16,8 @@ import numpy as np
 from sentencepiece.sentencepiece_model_pb2 import ModelProto  # type: ignore[attr-defined]
 
 from nmt import UserError
-from nmt.exports.browser.page_size import MAX_PARAMETERS
 from nmt.network.variants import sizes_of, variant_of
+from nmt.options import MAX_PAGE_PARAMETERS
 from nmt.text import spelling
 from nmt.text.languages import primary
 from nmt.text.scripts import UNSPACED
@@ -163,10 +163,10 @@ def check_page(run: str, transformer: Transformer, tokenizer: Tokenizer, verb: s
             "trained here (plot attention draws this one)"
         )
     parameters = transformer.count_params()
-    if parameters > MAX_PARAMETERS:
+    if parameters > MAX_PAGE_PARAMETERS:
         raise UserError(
-            f"run {run}: {parameters:,} parameters, and a page holds at most {MAX_PARAMETERS:,}; "
-            f"{verb} a smaller run (--preset quick, tiny or small)"
+            f"run {run}: {parameters:,} parameters, and a page holds at most "
+            f"{MAX_PAGE_PARAMETERS:,}; {verb} a smaller run (--preset quick, tiny or small)"
         )
 
 
