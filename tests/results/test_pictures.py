@@ -13,10 +13,10 @@ from helpers import call
 import transformer_model as tm
 from nmt import UserError
 from nmt.decoding.attention import Attention
+from nmt.exports.browser import blocks
 from nmt.network.variants import TransformerVariant
 from nmt.options import Options
 from nmt.results import figures, pictures, plots, ranking, texts
-from nmt.results.explorer import blocks
 from nmt.results.figures import labels
 from nmt.training.run_folder import RunFolder
 

@@ -19,9 +19,9 @@ from nmt.decoding.confidence import DOUBTFUL, Estimator
 from nmt.decoding.translator import Translator
 from nmt.exports import html_file
 from nmt.exports.browser import browser_model
+from nmt.exports.browser.blocks import blocks
 from nmt.messages import log, plural
 from nmt.results import texts
-from nmt.results.explorer.blocks import blocks
 from nmt.results.explorer.page_files import FOLDER
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer

@@ -1,12 +1,14 @@
 """The architecture of a Transformer, from its real layers: blocks, sizes, parameters."""
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import keras
 
 from nmt.network.variants import sizes_of, variant_of
-from nmt.results.texts import Say, english
 from transformer_model import Decoder, Encoder, MultiHeadAttention, Transformer
+
+Say = Callable[..., str]  # an English text and what fills its gaps -> the text in a language
 
 
 class Block(NamedTuple):
@@ -88,7 +90,7 @@ class _Blocks(NamedTuple):
         return [layer_norm, block] if pre_norm else [block, layer_norm]
 
 
-def blocks(transformer: Transformer, say: Say = english) -> tuple[list[Block], list[Block]]:
+def blocks(transformer: Transformer, say: Say = str.format) -> tuple[list[Block], list[Block]]:
     """Returns the Blocks of encoder and decoder, from the input upwards."""
     sizes = sizes_of(transformer)
     in_encoder = _Blocks(transformer, sizes["num_layers"], say)
