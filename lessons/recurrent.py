@@ -38,7 +38,7 @@ from nmt.network.engine import decoder_output
 from nmt.network.variants import TiedLogits
 from nmt.options import Options
 from nmt.results import evaluation
-from nmt.results.validation import new_epochs
+from nmt.runs.validation import new_epochs
 from nmt.text import tokenizer as tokenizing
 from nmt.training import devices, schedules
 from nmt.training.loop import Counters, Epochs

@@ -15,7 +15,7 @@ os.environ.setdefault("TF_ENABLE_ONEDNN_OPTS", "0")
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from nmt import messages
-from nmt.results.validation import Validator
+from nmt.runs.validation import Validator
 
 messages.show()  # as the program does
 

@@ -20,6 +20,7 @@ from safetensors.numpy import save_file
 
 import run_demo
 import transformer_model as tm
+from nmt.corpus.batches import Text
 from nmt.corpus.datasets import Dataset
 from nmt.corpus.source import CorpusSource
 from nmt.decoding.engines.choice import tensorflow_engine
@@ -34,10 +35,10 @@ from nmt.network.engine import ParallelForward
 from nmt.network.keras_layers import dtype_policy_scope
 from nmt.network.variants import TransformerVariant, Variant, network_of
 from nmt.options import Options
-from nmt.results.validation import new_epochs
+from nmt.runs.validation import new_epochs
 from nmt.training import devices
 from nmt.training.devices import Devices
-from nmt.training.loop import Counters, Text
+from nmt.training.loop import Counters
 from nmt.training.step import new_fast_step
 from transformer_model import END, PAD, START
 

@@ -13,7 +13,7 @@ import pytest
 from helpers import ROOT, pretend_epoch, run_process, sentences, write_tsv
 
 import nmt
-from nmt.results.validation import Validator
+from nmt.runs.validation import Validator
 from nmt.training.loop import Epochs
 
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())

@@ -28,7 +28,7 @@ from nmt.corpus import batches as batching
 from nmt.corpus import corpora
 from nmt.options import Options
 from nmt.runs.folder import Run
-from nmt.training import checkpoints, loop, step
+from nmt.training import checkpoints, step
 from nmt.training.loop import Epochs
 from transformer_model import END, PAD, START
 
@@ -215,7 +215,7 @@ def test_a_loop_that_leaves_batches_out_is_no_epoch(tokenizer, tmp_path):
     batches = batching.Batches(pairs, tokenizer, 8, 40)
     training = tiny_training(epochs=1, vocab_size=tokenizer.vocab_size)
     keeper = checkpoints.Keeper(training.checkpoint, Run(tmp_path), 1, 60)
-    text = loop.Text(corpora.Corpus("numbers", pairs, pairs, pairs), tokenizer, batches)
+    text = batching.Text(corpora.Corpus("numbers", pairs, pairs, pairs), tokenizer, batches)
     training.epochs.begin(keeper, text)
 
     def leave_out():

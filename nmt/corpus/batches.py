@@ -4,6 +4,7 @@ import collections
 import itertools
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -179,6 +180,14 @@ class Batches:
 
         reads = tf.data.Dataset.from_tensor_slices((begin, end, rows[bucket], bucket))
         return without_autotuning(reads.map(read, cores()).prefetch(8))
+
+
+class Text(NamedTuple):
+    """What a run learns from and is validated on."""
+
+    corpus: Corpus
+    tokenizer: Tokenizer
+    batches: Batches
 
 
 def evaluation_batches(

@@ -21,7 +21,6 @@ from nmt.decoding.model import Model
 from nmt.messages import log
 from nmt.options import MAX_PAGE_PARAMETERS, Options
 from nmt.results import run_report
-from nmt.results.validation import new_epochs
 from nmt.runs import conversion, finished_runs, train_corpus, train_messages, train_options
 from nmt.runs import parent as parents
 from nmt.runs.claim import Claim, claim
@@ -29,6 +28,7 @@ from nmt.runs.folder import Run
 from nmt.runs.lock import LockedRun
 from nmt.runs.request import TrainingRequest
 from nmt.runs.run_tokenizer import check_size
+from nmt.runs.validation import new_epochs
 from nmt.runs.weights import choose_weights
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import averaging, checkpoints, cluster, devices, loop
@@ -116,7 +116,7 @@ class Session:
             epochs.times.picture_seconds = 0  # of the time that a run is estimated to take
         if self.parent:
             self.parent.initialize(step.transformer)
-        text = loop.Text(self.corpus, self.tokenizer, batches)
+        text = batching.Text(self.corpus, self.tokenizer, batches)
         with self.keeper(epochs.checkpoint) as keeper, epochs:
             epochs.begin(keeper, text)
             train_messages.announce_training(self.run, self.corpus, epochs, batches)

@@ -6,18 +6,15 @@ import inspect
 import math
 import time
 from collections.abc import Callable, Generator, Iterator
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
 from nmt import UserError, seeds
-from nmt.corpus import batches as batching
-from nmt.corpus.corpora import Corpus
-from nmt.corpus.datasets import Dataset
+from nmt.corpus.batches import Batches, Text
 from nmt.messages import log, plural
 from nmt.options import Options
-from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, cluster, devices, tensorboard
 from nmt.training.checkpoint_files import number as epoch_of
 from nmt.training.checkpoint_files import paths
@@ -65,26 +62,6 @@ def is_patience_over(epoch: int, history: list[dict[str, Any]], patience: int) -
         return False
     improved = min(history, key=value_for_early_stopping)
     return 0 < patience <= epoch - improved["epoch"]
-
-
-class Validator(Protocol):
-    """What validates the network after each epoch."""
-
-    model: Any  # the Model of it
-
-    def validate(self, corpus: Corpus, tokenizer: Tokenizer, times: RunTimes) -> dict[str, float]:
-        """Returns the metrics of the validation split, by name; notes in `times` what it took."""
-
-    def translations_of(self, pairs: Dataset, tokenizer: Tokenizer) -> list[tuple[str, str, str]]:
-        """Returns (source, reference, translation) of each of a few pairs."""
-
-
-class Text(NamedTuple):
-    """What a run learns from and is validated on."""
-
-    corpus: Corpus
-    tokenizer: Tokenizer
-    batches: batching.Batches
 
 
 class Stream:
@@ -143,12 +120,13 @@ class Epochs:
         for inp, tar in epoch.batches:
             step.train_step(inp, tar)
 
-    Each is then saved and validated. `per_pass` is the number of batches of a pass, once they are
-    known; `rate`, real tokens per second, that of the newest epoch.
+    Each is then saved and validated, by a `validator` as runs/validation.py has it, because nothing
+    is translated in this room. `per_pass` is the number of batches of a pass, once they are known;
+    `rate`, real tokens per second, that of the newest epoch.
     """
 
     def __init__(
-        self, step: Trainer, options: Options, counters: Counters, validator: Validator,
+        self, step: Trainer, options: Options, counters: Counters, validator: Any,
         strategy: tf.distribute.Strategy, workers: cluster.Cluster = cluster.ALONE,
     ):  # fmt: skip
         self.training_step, self.meter, self.options = step, meter_of(step), options
@@ -231,9 +209,7 @@ class Epochs:
             self.times.batch_seconds = timer.seconds_per_batch(batches_per_epoch)
         self.rate = rate()
 
-    def rest_of_epoch(
-        self, batches: batching.Batches
-    ) -> "tf.distribute.DistributedDataset | Stream":
+    def rest_of_epoch(self, batches: Batches) -> "tf.distribute.DistributedDataset | Stream":
         """Returns the replicas' shares of the batches of this epoch, from `position` on.
 
         Where the epoch may end within a pass, or reach into the next one, more batches follow.
@@ -244,7 +220,7 @@ class Epochs:
         return self.rest_of_pass(batches, number, first)
 
     def rest_of_pass(
-        self, batches: batching.Batches, number: int, first: int
+        self, batches: Batches, number: int, first: int
     ) -> tf.distribute.DistributedDataset:
         """Returns the replicas' shares of the batches of a pass, from 0, but for the first ones."""
         buffer_size = self.options.buffer_size

@@ -47,10 +47,10 @@ from nmt.results import evaluation, plots
 from nmt.results import figures as drawing
 from nmt.results.pictures import BY_NAME
 from nmt.results.run_report import read_translations
-from nmt.results.validation import Validator
 from nmt.runs import loading, run_tokenizer
 from nmt.runs.claim import claim
 from nmt.runs.folder import Run
+from nmt.runs.validation import Validator
 from nmt.training import epoch_metrics, estimate, loop
 from nmt.training.loop import Epochs
 

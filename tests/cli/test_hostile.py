@@ -29,10 +29,10 @@ from nmt.corpus import corpora, files
 from nmt.network.factory import build_transformer
 from nmt.options import Options
 from nmt.results import evaluation
-from nmt.results.validation import Validator
 from nmt.runs import run_tokenizer, session
 from nmt.runs.folder import Run
 from nmt.runs.lock import LOCK, LockedRun
+from nmt.runs.validation import Validator
 from nmt.training import checkpoints, devices
 
 

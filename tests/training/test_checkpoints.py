@@ -32,12 +32,12 @@ from helpers import (
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from nmt import Interrupted, UserError
+from nmt.corpus.batches import Text
 from nmt.options import Options
 from nmt.runs.lock import LockedRun
 from nmt.runs.request import TrainingRequest
 from nmt.runs.session import Session
 from nmt.training import averaging, checkpoints, cluster, metrics, schedules, signals, tensorboard
-from nmt.training.loop import Text
 from nmt.training.named_state import named_variables
 from nmt.training.run_folder import RunFolder
 
