@@ -51,14 +51,6 @@ class Origin(NamedTuple):
     sha256: str  # of the weights
 
 
-@dataclasses.dataclass(frozen=True)
-class Claim:
-    """A run folder that a training run may use."""
-
-    parameters: Parameters
-    identity: int
-
-
 def claim(
     run: Run,
     options: Options,
@@ -68,8 +60,10 @@ def claim(
     origin: Origin | None = None,
     spells_numbers: bool = False,
     imported: Imported | None = None,
-) -> Claim:
+) -> Parameters:
     """Saves the parameters of a new run, or checks that those of a resumed one are the same.
+
+    Returns them.
 
     Hashes are of the training data, by the names of HASH_LABELS without "_sha256". `parts` of a
     batch on a device are saved, not compared; `imported` is the model that the run, or the first of
@@ -80,9 +74,8 @@ def claim(
         hashes["parent_sha256"] = origin.sha256
     parent = origin.path if origin else None
     claimed = Parameters(
-        options, corpus, hashes, parts, parent, machine.versions(), spells_numbers=spells_numbers,
-        imported=imported,
-    )  # fmt: skip
+        options, corpus, hashes, parts, parent, machine.versions(), spells_numbers, imported
+    )
     if run.lost_parameters:
         raise run.without_parameters()
     saved = run.resumable
@@ -90,7 +83,7 @@ def claim(
         check_same(run, saved, claimed)
         claimed = as_begun(saved, claimed)
     run.write("params.json", claimed.content)
-    return Claim(claimed, claimed.identity)
+    return claimed
 
 
 def check_same(folder: RunFolder, saved: Parameters, claimed: Parameters) -> None:
@@ -114,17 +107,13 @@ def as_begun(saved: Parameters, claimed: Parameters) -> Parameters:
 
     A resumed run may do without its parent: the command that resumes it need not name it.
     """
-    claimed = dataclasses.replace(
-        claimed,
-        spells_numbers=saved.spells_numbers,
-        imported=saved.imported,
-    )
-    if not saved.parent:
-        return claimed
     hashes = dict(claimed.hashes)
-    if "parent_sha256" in saved.hashes:
+    if saved.parent and "parent_sha256" in saved.hashes:
         hashes["parent_sha256"] = saved.hashes["parent_sha256"]
-    return dataclasses.replace(claimed, parent=saved.parent, hashes=hashes)
+    return dataclasses.replace(
+        claimed, parent=saved.parent or claimed.parent, hashes=hashes,
+        spells_numbers=saved.spells_numbers, imported=saved.imported,
+    )  # fmt: skip
 
 
 def differences(saved: Parameters, claimed: Parameters) -> dict[str, str]:

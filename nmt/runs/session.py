@@ -23,9 +23,10 @@ from nmt.options import MAX_PAGE_PARAMETERS, Options
 from nmt.results import run_report
 from nmt.runs import conversion, finished_runs, train_corpus, train_messages, train_options
 from nmt.runs import parent as parents
-from nmt.runs.claim import Claim, claim
+from nmt.runs.claim import claim
 from nmt.runs.folder import Run
 from nmt.runs.lock import LockedRun
+from nmt.runs.parameters import Parameters
 from nmt.runs.request import TrainingRequest
 from nmt.runs.run_tokenizer import check_size
 from nmt.runs.validation import new_epochs
@@ -34,7 +35,6 @@ from nmt.text.tokenizer import Tokenizer
 from nmt.training import averaging, checkpoints, cluster, devices, loop
 from nmt.training.epoch_metrics import validation_metrics
 from nmt.training.listeners import FinalRecord, Function, Listener, Listeners
-from nmt.training.plan import Plan
 from nmt.training.step import FastStep, Trainer, check_story, new_fast_step
 from nmt.training.tensorboard import TensorBoard
 
@@ -51,11 +51,9 @@ class Session:
 
     request: TrainingRequest
     run: LockedRun
-    claimed: Claim  # of the run folder
     options: Options
     corpus: Corpus
     text: train_corpus.TrainingText
-    hashes: dict[str, str]  # of the text and the tokenizer
     source: CorpusSource  # of the corpus
     devices: devices.Devices
     workers: cluster.Cluster
@@ -72,9 +70,8 @@ class Session:
     @property
     def is_complete(self) -> bool:
         """Whether nothing is left to do; the same on all workers."""
-        complete = finished_runs.is_complete(
-            self.run, self.options, self.hashes["test"], self.request.plots
-        )
+        test_sha256, plots = self.text.survey.hashes["test"], self.request.plots
+        complete = finished_runs.is_complete(self.run, self.options, test_sha256, plots)
         return bool(self.workers.broadcast(complete))
 
     def report_complete(self) -> None:
@@ -86,7 +83,7 @@ class Session:
         """Returns the Batches to train on, and logs what will be done."""
         run, options, text = self.run, self.options, self.text
         if self.parent:
-            self.parent.warn_of_held_out(self.source, self.hashes["train"])
+            self.parent.warn_of_held_out(self.source, self.text.survey.hashes["train"])
         run.remove_cache()  # left by a process that was killed
         replicas = self.devices.strategy.num_replicas_in_sync
         batches = batching.training_batches(
@@ -94,10 +91,7 @@ class Session:
         )
         tokens = batches.buckets.tokens / replicas
         devices.check_logits(options, tokens, text.tokenizer.target.vocab_size)
-        steps_per_epoch = Plan.of(options, batches.per_epoch).steps_per_pass
-        train_messages.announce(
-            self.request, run, options, self.corpus, self.source, text, steps_per_epoch, batches
-        )
+        train_messages.announce(self.request, run, options, self.corpus, self.source, text, batches)
         return batches
 
     def fast_step(self) -> FastStep:
@@ -242,15 +236,7 @@ def prepare(request: TrainingRequest) -> Iterator[Session]:
 
     devices.run_plainly("train", request.plain, request.eager)
     workers = cluster.configured()
-    start = _choose(request, workers)
-    # The chief downloads the corpus, then the other workers read it.
-    corpus = workers.in_turn(
-        lambda: load_corpus(
-            start.choice.source, start.options.seed, may_fall_back=not start.choice.explicit
-        )
-    )
-    if start.choice.is_replaced_by(corpus):  # the default could not be downloaded
-        start = _replace_run(start, train_corpus.run_of(request, corpus.name, workers))
+    start, corpus = _load_corpus(_choose(request, workers), request, workers)
     source = start.choice.loaded_source(corpus, start.parent)
     command = train_corpus.resuming_command(request, start.choice, corpus)
     with LockedRun(start.run) as run, noted(command):
@@ -266,19 +252,12 @@ def prepare(request: TrainingRequest) -> Iterator[Session]:
         text = train_corpus.read_text(run, workers, corpus, options, start.parent)
         entries, target_entries = text.tokenizer.vocab_size, text.tokenizer.target.vocab_size
         check_size(options, entries, target_vocab_size=target_entries)
-        hashes = text.survey.hashes | {"tokenizer": text.tokenizer.sha256}
-
-        # What identifies the run: a resumed one must be the same.
-        origin = start.parent.origin if start.parent else None
-        spells_numbers, parts = text.tokenizer.spells_numbers, start.devices.parts
-        imported = start.parent.imported if start.parent else None
-        claimed = claim(run, options, source, hashes, parts, origin, spells_numbers, imported)
+        claimed = _claim(start, run, options, source, text)
         train_options.check_same(claimed.identity, workers)
         train_corpus.write_held_out(run, corpus, source)
-        counters = loop.Counters.of(start.devices.strategy)
         session = Session(
-            request, run, claimed, options, corpus, text, hashes, source, start.devices, workers,
-            start.parent, listeners(request), counters,
+            request, run, options, corpus, text, source, start.devices, workers, start.parent,
+            listeners(request), loop.Counters.of(start.devices.strategy),
         )  # fmt: skip
         yield session
         workers.barrier()  # one that ends before the others counts as lost
@@ -322,12 +301,36 @@ def _choose(request: TrainingRequest, workers: cluster.Cluster) -> _Start:
     return _Start(run, choice, options, parent, xla, on)
 
 
-def _replace_run(start: _Start, run: Run) -> _Start:
-    """Returns a start with the run of another corpus, which may be resumed."""
-    if not run.resumable:
-        return start._replace(run=run)
-    return start._replace(
-        run=run,
-        xla=train_options.uses_xla(start.options, run.resumable),
-        devices=start.devices._replace(parts=run.resumable.parts),
+def _load_corpus(
+    start: _Start, request: TrainingRequest, workers: cluster.Cluster
+) -> tuple[_Start, Corpus]:
+    """Returns the corpus, which the chief downloads before the other workers read it, and a start.
+
+    If another one replaces the default, which could not be downloaded, the start is that of its
+    run, which may be resumed.
+    """
+    choice = start.choice
+    corpus = workers.in_turn(
+        lambda: load_corpus(choice.source, start.options.seed, may_fall_back=not choice.explicit)
     )
+    if choice.explicit or corpus.name == choice.name:
+        return start, corpus
+    start = start._replace(run=train_corpus.run_of(request, corpus.name, workers))
+    if saved := start.run.resumable:
+        start = start._replace(
+            xla=train_options.uses_xla(start.options, saved),
+            devices=start.devices._replace(parts=saved.parts),
+        )
+    return start, corpus
+
+
+def _claim(
+    start: _Start, run: Run, options: Options, source: CorpusSource,
+    text: train_corpus.TrainingText,
+) -> Parameters:  # fmt: skip
+    """Returns what identifies the run, which must be the same in a resumed one; see claim.py."""
+    hashes = text.survey.hashes | {"tokenizer": text.tokenizer.sha256}
+    origin = start.parent.origin if start.parent else None
+    imported = start.parent.imported if start.parent else None
+    parts, spells_numbers = start.devices.parts, text.tokenizer.spells_numbers
+    return claim(run, options, source, hashes, parts, origin, spells_numbers, imported)

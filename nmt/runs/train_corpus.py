@@ -32,10 +32,6 @@ class CorpusChoice(NamedTuple):
     name: str  # of the corpus, or of the preset that names it
     explicit: bool  # whether a flag names it: it is then never replaced by another
 
-    def is_replaced_by(self, corpus: corpora.Corpus) -> bool:
-        """Returns whether a loaded Corpus is another one: the default may be replaced."""
-        return not self.explicit and corpus.name != self.name
-
     def loaded_source(self, corpus: corpora.Corpus, parent: Parent | None = None) -> CorpusSource:
         """Returns the source with what is known once the Corpus is loaded, for params.json.
 
@@ -71,7 +67,9 @@ def choose(request: TrainingRequest, resumed: Parameters | None = None) -> Corpu
         _resolved(request.train), _resolved(request.valid), _resolved(request.test)
     )
     reverse = request.reverse or source.reverse
-    codes = _direction(request.languages, reverse) if request.languages else source.languages
+    codes = request.languages or source.languages
+    if request.languages and reverse:  # they are those of the files
+        codes = languages.as_pair(codes)[::-1]
     source = dataclasses.replace(
         source,
         reverse=reverse,
@@ -86,11 +84,6 @@ def choose(request: TrainingRequest, resumed: Parameters | None = None) -> Corpu
 def _resolved(paths: Sequence[str]) -> tuple[str, ...]:
     """Returns the absolute paths of the files that a flag names."""
     return tuple(str(Path(path).resolve()) for path in paths)
-
-
-def _direction(codes: Sequence[str], reverse: bool) -> tuple[str, ...]:
-    """Returns the codes of --languages, those of the files, as source and targets of the run."""
-    return languages.as_pair(codes)[::-1] if reverse else tuple(codes)
 
 
 def run_of(request: TrainingRequest, corpus_name: str, workers: Cluster) -> Run:
@@ -172,13 +165,11 @@ def write_held_out(run: Run, corpus: corpora.Corpus, source: CorpusSource) -> No
                 path.unlink(missing_ok=True)
         elif not (run.trained and (run.path / name).exists()):
             order = -1 if source.reverse else 1  # of the files, not of the corpus
-            lines = [corpora.as_line([*map(without_tabs, pair[::order])]) for pair in splits[split]]
+            lines = [
+                corpora.as_line([side.replace("\t", " ") for side in pair[::order]])
+                for pair in splits[split]  # a file of one side may hold tabs
+            ]
             run.write(name, b"".join(lines))
-
-
-def without_tabs(side: str) -> str:
-    """Returns a side of a pair for a .tsv; a file of one side may hold tabs."""
-    return side.replace("\t", " ")
 
 
 class TrainingText(NamedTuple):

@@ -2,7 +2,6 @@
 
 import shlex
 from collections.abc import Iterable
-from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from nmt.runs.train_corpus import TrainingText
 from nmt.text import spelling
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import loop
+from nmt.training.plan import Plan
 
 ENOUGH_STEPS = 5  # times those of the warm-up
 SAMPLE_PAIRS = 1000  # of the training text, for the share of tokens that are no words or parts
@@ -29,19 +29,6 @@ MAX_SHARE_WITHOUT_ENTRY = 0.2  # of the tokens; text of the same script has a fe
 MAX_SHOWN_BYTES = 190  # of a sentence in a command; a token has at least one
 FULL_BATCHES = 0.9  # of all batches, at least: incomplete ones may be left out
 KEPT_SHARE = 0.98  # of the training pairs, that a --max-length should keep
-
-
-class Steps(NamedTuple):
-    """How many steps a run is to take."""
-
-    per_epoch: int
-    epochs: int
-    warmup: int
-    most: int = 0  # --max-steps
-
-    @property
-    def total(self) -> int:
-        return self.most or self.per_epoch * self.epochs
 
 
 # ---- Before training ----
@@ -69,7 +56,6 @@ def announce(
     corpus: corpora.Corpus,
     source: CorpusSource,
     text: TrainingText,
-    steps_per_epoch: int,
     batches: batching.Batches,
 ) -> None:
     """Logs what will be done, and what the user may want to change, a function each."""
@@ -84,10 +70,15 @@ def announce(
     report_batches(batches, options.max_length)
     warn_of_repeated_pairs(text.survey, source)
     batching.warn_of_truncation(corpus.validation, text.tokenizer, "validation")
-    steps = Steps(steps_per_epoch, options.epochs, options.warmup_steps, options.max_steps)
-    if steps.total < steps.warmup:
+    steps_per_epoch = Plan.of(options, batches.per_epoch).steps_per_pass
+    steps = options.max_steps or steps_per_epoch * options.epochs
+    if steps < options.warmup_steps:
         tiny = request.options("tiny")  # values that are asked for stay
-        warn_of_few_steps(steps, how_to_train_longer(steps, batches, corpus, tiny))
+        advice = how_to_train_longer(options, steps_per_epoch, batches, corpus, tiny)
+        log.warning(
+            f"Only {plural(steps, 'step')}, fewer than --warmup-steps {options.warmup_steps}: too "
+            f"few to learn much. In a new --run, try {advice}."
+        )
 
 
 def warn_of_small_vocabulary(entries: int, wanted: int) -> None:
@@ -101,9 +92,12 @@ def warn_of_small_vocabulary(entries: int, wanted: int) -> None:
 
 def report_batches(batches: batching.Batches, max_length: int) -> None:
     """Logs how many pairs and batches an epoch has, and what is dropped."""
+    left_out = ""
+    if batches.left_out:  # they fill no half a batch
+        left_out = f" (which leave out {batches.left_out} pairs, others each time)"
     log.info(
         f"Training pairs: {batches.kept}; {dropped(batches, max_length)}. "
-        f"{batches.per_epoch} batches per epoch{left_out(batches)}, in buckets of "
+        f"{batches.per_epoch} batches per epoch{left_out}, in buckets of "
         f"{', '.join(map(str, batches.lengths))} tokens."
     )
 
@@ -116,14 +110,6 @@ def warn_of_repeated_pairs(survey: Survey, source: CorpusSource) -> None:
             f"{plural(survey.repeated_test, 'test pair')} occur in the training text: "
             f"their scores measure memorization.{how_to_find_repeated(source)}"
         )
-
-
-def warn_of_few_steps(steps: Steps, advice: str) -> None:
-    """Logs that a run is to end before its warm-up, and which flags would make it longer."""
-    log.warning(
-        f"Only {plural(steps.total, 'step')}, fewer than --warmup-steps {steps.warmup}: too few to "
-        f"learn much. In a new --run, try {advice}."
-    )
 
 
 def how_to_find_repeated(source: CorpusSource) -> str:
@@ -151,13 +137,15 @@ def how_to_find_repeated(source: CorpusSource) -> str:
 
 
 def how_to_train_longer(
-    steps: Steps, batches: batching.Batches, corpus: corpora.Corpus, tiny: Options
-) -> str:
+    options: Options, steps_per_epoch: int, batches: batching.Batches, corpus: corpora.Corpus,
+    tiny: Options,
+) -> str:  # fmt: skip
     """Returns the flags with which a run has more steps than the warm-up."""
     if batches.dropped > batches.kept:  # first of all: the steps are then others
         return f"--max-length {batches.length_of(KEPT_SHARE)}, which drops fewer pairs"
-    enough = ENOUGH_STEPS * steps.warmup
-    advice = f"--max-steps {enough}" if steps.most else f"--epochs {-(-enough // steps.per_epoch)}"
+    enough = ENOUGH_STEPS * options.warmup_steps
+    epochs = -(-enough // steps_per_epoch)
+    advice = f"--max-steps {enough}" if options.max_steps else f"--epochs {epochs}"
     mean_length = float(np.average(range(len(batches.counts)), weights=batches.counts))
     if steps_with(tiny, batches, mean_length) >= tiny.warmup_steps:
         # Another vocabulary makes sentences shorter, but a word takes a token in any.
@@ -242,13 +230,6 @@ def dropped(batches: batching.Batches, max_length: int) -> str:
         return text
     length = batches.length_of(KEPT_SHARE)
     return f"{text}, and --max-length {length} would keep {KEPT_SHARE:.0%}"
-
-
-def left_out(batches: batching.Batches) -> str:
-    """Returns in words how many pairs an epoch leaves out, because they fill no half a batch."""
-    return (
-        f" (which leave out {batches.left_out} pairs, others each time)" if batches.left_out else ""
-    )
 
 
 def is_short(sentence: str) -> bool:

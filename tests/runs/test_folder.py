@@ -193,7 +193,7 @@ def test_a_resumed_run_remembers_how_its_text_writes_numbers(tmp_path):
     claim(Run(tmp_path), *given, spells_numbers=True)
     (tmp_path / "checkpoints").mkdir()
     (tmp_path / "checkpoints" / "ckpt-1.index").write_bytes(b"")
-    assert claim(Run(tmp_path), *given).parameters.spells_numbers
+    assert claim(Run(tmp_path), *given).spells_numbers
     assert Run(tmp_path).saved_parameters.spells_numbers
 
 
