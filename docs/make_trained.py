@@ -40,7 +40,7 @@ def write_weights(run, out):
         text = json.dumps(content, indent=2, ensure_ascii=False) + "\n"
         (out / name).write_text(text, encoding="utf-8")
     conversion.write(
-        Run(out), weights.choose_weights(Run(out), "final"), tokenizer, model.transformer
+        Run(out), weights.choose_weights(Run(out), "final"), tokenizer, model.networks()
     )
 
 

@@ -13,7 +13,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from nmt import UserError, checksums, output
 from nmt.decoding.engines.ctranslate2 import MAKER
@@ -22,9 +21,6 @@ from nmt.messages import log
 from nmt.runs.weights import KINDS, Weights, choose_weights
 from nmt.text.tokenizer import Tokenizer
 from nmt.training.run_folder import RunFolder
-
-if TYPE_CHECKING:
-    from transformer_model import Transformer
 
 SECONDS_OF_A_DAY = 86_400
 
@@ -46,7 +42,7 @@ def convert(
     if checksums.are_right(cached, MAKER):
         return cached
     try:
-        transformer = networks().transformer
+        loaded = networks()
     except ModuleNotFoundError as error:
         if error.name not in ("tensorflow", "keras"):
             raise
@@ -56,24 +52,32 @@ def convert(
             "where it is, and copy engine/, too"
         ) from None
     try:
-        return write(run, weights, tokenizer, transformer)
+        return write(run, weights, tokenizer, loaded)
     except UserError as error:
         reason, _, _ = str(error).partition(";")
+    return _save_elsewhere(cached, loaded, tokenizer, reason)
+
+
+def _save_elsewhere(cached: Path, networks: Networks, tokenizer: Tokenizer, reason: str) -> Path:
+    """Writes the weights into the user's cache, or a temporary folder. Returns the folder.
+
+    `reason` says why they are not in the run folder.
+    """
     try:
         output.make_folder(cached.parent)
         shutil.rmtree(cached, ignore_errors=True)
-        save(cached, transformer, tokenizer)
+        save(cached, networks, tokenizer)
     except (OSError, UserError):
         log.info(f"{reason}: the weights for CTranslate2 are converted for this process alone.")
         temporary = Path(tempfile.mkdtemp())
         atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-        save(temporary / folder.name, transformer, tokenizer)
-        return temporary / folder.name
+        save(temporary / cached.name, networks, tokenizer)
+        return temporary / cached.name
     log.info(f"{reason}: the weights for CTranslate2 are kept in {cached}.")
     return cached
 
 
-def write(run: RunFolder, weights: Weights, tokenizer: Tokenizer, transformer: Transformer) -> Path:
+def write(run: RunFolder, weights: Weights, tokenizer: Tokenizer, networks: Networks) -> Path:
     """Writes converted weights into the run folder, unless they are there. Returns their folder."""
     folder = converted_folder(run, weights)
     existed = folder.exists()  # what another process writes meanwhile is right
@@ -83,18 +87,18 @@ def write(run: RunFolder, weights: Weights, tokenizer: Tokenizer, transformer: T
         shutil.rmtree(folder, ignore_errors=True)
     _remove_others(run)
     try:
-        save(folder, transformer, tokenizer)
+        save(folder, networks, tokenizer)
     except UserError:
         if not checksums.are_right(folder, MAKER):  # another process may have written it meanwhile
             raise
     return folder
 
 
-def save(folder: Path, transformer: Transformer, tokenizer: Tokenizer) -> None:
+def save(folder: Path, networks: Networks, tokenizer: Tokenizer) -> None:
     """Writes the weights for CTranslate2. Imports TensorFlow."""
     from nmt.exports import ctranslate2_model
 
-    ctranslate2_model.save(folder, transformer, tokenizer)
+    ctranslate2_model.save(folder, networks.transformer, tokenizer)
 
 
 def converted_folder(run: RunFolder, weights: Weights) -> Path:

@@ -106,8 +106,7 @@ def load_without_weights(path: str | Path | Run | None = None, **changed: Any) -
     def networks() -> Networks:
         from nmt.runs.restoring import new_networks
 
-        sizes = tokenizer.vocab_size, tokenizer.target.vocab_size
-        return new_networks(options, sizes[0], target_vocab_size=sizes[1])
+        return new_networks(options, tokenizer)
 
     model = Model(options, networks, run.parameters.corpus.languages)
     return TrainedRun(run, tokenizer, model)
@@ -144,8 +143,7 @@ def load(
         before_tensorflow()
         from nmt.runs.restoring import restored_networks
 
-        sizes = tokenizer.vocab_size, tokenizer.target.vocab_size
-        return restored_networks(options, sizes[0], chosen, plain, sizes[1])
+        return restored_networks(options, tokenizer, chosen, plain)
 
     @functools.cache
     def converted() -> Converted:

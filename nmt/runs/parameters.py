@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_type_hints
 
 from nmt import UserError
 from nmt.corpus.source import CorpusSource
@@ -44,16 +44,13 @@ class Parameters:
     @property
     def content(self) -> dict[str, Any]:
         """The content of params.json."""
-        parent = {"parent": self.parent} if self.parent else {}
-        versions = {"versions": self.versions} if self.versions else {}
-        source = {
-            "parts": self.parts,
-            "corpus": self.corpus.to_json(),
-            "spells_numbers": self.spells_numbers,
-        }
-        imported = {"imported": self.imported._asdict()} if self.imported else {}
-        what = self.options.by_name() | self.hashes | source | imported
-        return parent | what | versions
+        content: dict[str, Any] = {"parent": self.parent} if self.parent else {}
+        content |= self.options.by_name() | self.hashes
+        content |= {"parts": self.parts, "corpus": self.corpus.to_json()}
+        content["spells_numbers"] = self.spells_numbers
+        if self.imported:
+            content["imported"] = self.imported._asdict()
+        return content | ({"versions": self.versions} if self.versions else {})
 
 
 def parse(content: Any) -> Parameters:
@@ -75,14 +72,14 @@ def parse(content: Any) -> Parameters:
     spells_numbers = values.get("spells_numbers", False)
     if type(spells_numbers) is not bool:
         raise UserError(f"spells_numbers is {spells_numbers!r}")
-    parent = values.get("parent")
+    parent, versions = values.get("parent"), values.get("versions")  # for the reader alone
     return Parameters(
         options=Options(**{row.name: values[row.name] for row in params.table()}),
         corpus=corpus,
         hashes={name: str(value) for name, value in values.items() if name.endswith("_sha256")},
         parts=parts,
         parent=str(parent) if parent else None,
-        versions=_versions_in(values),
+        versions=versions if isinstance(versions, dict) else {},
         spells_numbers=spells_numbers,
         imported=_imported_in(values),
     )
@@ -94,24 +91,16 @@ def _imported_in(values: dict[str, Any]) -> Imported | None:
         return None
     try:
         imported = Imported(**values["imported"])
-        sizes = imported.entries, imported.target_entries
-        texts = imported.model, imported.license, imported.tag
-        is_valid = (
-            all(type(size) is int and size > 0 for size in sizes)
-            and all(type(text) is str for text in texts)
-            and type(imported.has_two_models) is bool
-        )
-        if not is_valid:
+        types = {name: type(value) for name, value in imported._asdict().items()}
+        if (
+            types != get_type_hints(Imported)
+            or imported.entries <= 0
+            or imported.target_entries <= 0
+        ):
             raise ValueError
     except (TypeError, ValueError):
         raise UserError(f"imported is {values['imported']!r}") from None
     return imported
-
-
-def _versions_in(values: dict[str, Any]) -> dict[str, str]:
-    """Returns the versions that params.json holds, for the reader alone."""
-    versions = values.get("versions")
-    return {**versions} if isinstance(versions, dict) else {}
 
 
 def error_in_options(values: dict[str, Any]) -> str | None:

@@ -2,8 +2,10 @@
 
 import dataclasses
 import hashlib
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import keras
 import numpy as np
 
 from nmt import UserError
@@ -22,7 +24,6 @@ from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints
 from nmt.training.checkpoint_files import paths as checkpoint_paths
 from nmt.training.named_state import NamedState
-from transformer_model import Transformer
 
 NEW_ENTRY_SHARE = 0.1  # of initial values, in the weights of new entries of the vocabulary
 
@@ -50,8 +51,8 @@ class Parent(NamedTuple):
         """The Tokenizer; a UserError if it is not that of the run."""
         return load_tokenizer(self.run)
 
-    def initialize(self, transformer: Transformer) -> None:
-        """Sets the weights of a Transformer of the same sizes to the parent's.
+    def initialize(self, variables: Sequence[keras.Variable]) -> None:
+        """Sets the weights that a network of the same sizes trains to the parent's.
 
         Its vocabulary may have more entries, which follow the parent's.
         """
@@ -61,7 +62,7 @@ class Parent(NamedTuple):
             self.options, tokenizer.vocab_size, target_vocab_size=tokenizer.target.vocab_size
         )
         checkpoints.restore(NamedState(parent_network), self.weights)
-        both = zip(transformer.trainable_variables, parent_network.trainable_variables, strict=True)
+        both = zip(variables, parent_network.trainable_variables, strict=True)
         for variable, weights in both:
             variable.assign(with_new_entries(weights.numpy(), variable.numpy()))
 
@@ -146,16 +147,6 @@ def find(
             raise
         log.info(f"{error}. The run has weights of its own and is resumed without it.")
         return None
-
-
-def options_to_inherit(path: str | None, parent: Parent | None, run: Run) -> Options | None:
-    """Returns the options that a run begins with: its parent's; None if --from names none.
-
-    If the parent is not there any more, they are those that the run has inherited.
-    """
-    if parent:
-        return parent.options
-    return run.parameters.options if path else None
 
 
 def _load(path: str, child: Run, text_is_named: bool) -> Parent:

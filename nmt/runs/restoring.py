@@ -7,26 +7,26 @@ from nmt.decoding.networks import Networks
 from nmt.network.factory import build_transformer, forward_pass
 from nmt.options import Options
 from nmt.runs.weights import Weights
+from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
 from nmt.training.named_state import NamedState
 
 
-def new_networks(
-    options: Options, vocab_size: int, plain: bool = False, target_vocab_size: int | None = None
-) -> Networks:
+def new_networks(options: Options, tokenizer: Tokenizer, plain: bool = False) -> Networks:
     """Returns the Networks of a run, with newly initialized weights."""
     parts = devices.configure(mirrored=False).parts
-    transformer = build_transformer(options, vocab_size, plain, target_vocab_size)
+    transformer = build_transformer(
+        options, tokenizer.vocab_size, plain, tokenizer.target.vocab_size
+    )
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
     return Networks(transformer, forward_pass(transformer, plain=plain), parts, epoch, steps)
 
 
 def restored_networks(
-    options: Options, vocab_size: int, weights: Weights, plain: bool = False,
-    target_vocab_size: int | None = None,
-) -> Networks:  # fmt: skip
+    options: Options, tokenizer: Tokenizer, weights: Weights, plain: bool
+) -> Networks:
     """Returns the Networks of a run, restored; a UserError if the checkpoint is damaged."""
-    networks = new_networks(options, vocab_size, plain, target_vocab_size)
+    networks = new_networks(options, tokenizer, plain)
     state = NamedState(networks.transformer, epoch=networks.epoch, steps=networks.steps)
     try:
         checkpoints.restore(state, weights.path)

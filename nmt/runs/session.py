@@ -109,7 +109,7 @@ class Session:
         if not self.request.plots:
             epochs.times.picture_seconds = 0  # of the time that a run is estimated to take
         if self.parent:
-            self.parent.initialize(step.transformer)
+            self.parent.initialize(step.transformer.trainable_variables)
         text = batching.Text(self.corpus, self.tokenizer, batches)
         with self.keeper(epochs.checkpoint) as keeper, epochs:
             epochs.begin(keeper, text)
@@ -157,7 +157,7 @@ class Session:
             return
         try:
             weights = choose_weights(self.run)
-            conversion.write(self.run, weights, self.tokenizer, model.transformer)
+            conversion.write(self.run, weights, self.tokenizer, model.networks())
         except UserError as error:
             log.warning(f"{error}. The weights are converted for CTranslate2 when it needs them.")
 
@@ -290,7 +290,9 @@ def _choose(request: TrainingRequest, workers: cluster.Cluster) -> _Start:
     choice = train_corpus.choose(request, resumed)
     run = train_corpus.run_of(request, choice.name, workers)
     parent = parents.find(request.parent, run, resumed, bool(request.train or request.dataset))
-    inherited = parents.options_to_inherit(request.parent, parent, run)
+    inherited = parent.options if parent else None
+    if request.parent and not parent:  # which is not there any more: what the run has inherited
+        inherited = run.parameters.options
     options = train_options.choose(request, resumed, inherited)
     keras.utils.set_random_seed(options.seed)  # before a tokenizer exists: this resets its state
     xla = train_options.uses_xla(options, run.resumable, request.plain)

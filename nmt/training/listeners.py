@@ -3,7 +3,7 @@
 All of them get the same records. A Listener keeps what it wants of them.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from nmt.training.epoch_metrics import validation_metrics
@@ -98,17 +98,14 @@ class Listeners(Listener):
         if error:
             self.close()
 
-    def __iter__(self) -> Iterator[Listener]:
-        return iter(self.listeners)
-
     def begin(self, run: RunRecord) -> None:
-        for listener in self:
+        for listener in self.listeners:
             listener.begin(run)
 
     def take(self, record: Record) -> None:
-        for listener in self:
+        for listener in self.listeners:
             listener.take(record)
 
     def close(self) -> None:
-        for listener in self:
+        for listener in self.listeners:
             listener.close()
