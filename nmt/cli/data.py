@@ -15,17 +15,16 @@ HELP = "report on parallel text, and filter it"
 
 
 def add_flags(parser: ArgumentParser) -> None:
-    flags.add_pairs(
-        parser, "+", "a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf), or source and target; data "
-        "takes several corpora, one after another, perhaps with weights, as --train: a.tsv:2"
-    )  # fmt: skip
+    text = (
+        "data takes several corpora, one after another, perhaps with weights, as --train: a.tsv:2"
+    )
+    flags.add_pairs(parser, text=f"{flags.PAIRS}; {text}")
     text = "of text files that are not UTF-8, such as cp1252; what is written is UTF-8"
     flags.add_value(parser, "--encoding", "NAME", text, flags.text_encoding)
-    parser.add_argument(
-        "--unescape",
-        action="store_true",
-        help="read character references of HTML as characters: &amp; as &, &nbsp; as a space",
-    )
+    flags.add_switch(
+        parser, "--unescape", "read character references of HTML as characters: &amp; as &, &nbsp; "
+        "as a space",
+    )  # fmt: skip
     flags.add_data(parser, test="test files: reports lines of theirs that occur in the text")
     flags.add_value(
         parser, "--to", "FILE", "a new .tsv or .tmx for the pairs that are not dropped, or two "

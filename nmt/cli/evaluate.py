@@ -25,7 +25,6 @@ from nmt.text.languages import target_language
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.corpus.corpora import Corpus
-    from nmt.decoding.model import Model
     from nmt.runs.loading import TrainedRun
 
 HELP = "score runs, or translations in files; compare them"
@@ -40,9 +39,7 @@ def add_flags(parser: ArgumentParser) -> None:
         "files of pairs, or source and references (several files of references may follow), to "
         "score instead of the test split; only prints",
     )  # fmt: skip
-    parser.add_argument(
-        "--ter", action="store_true", help="translation edit rate, too (lower is better)"
-    )
+    flags.add_switch(parser, "--ter", "translation edit rate, too (lower is better)")
     parser.add_argument(
         "--against", type=flags.filled, metavar="DIR", action="append", default=[],
         help="another run (repeatable): test the significance of the differences",
@@ -53,20 +50,15 @@ def add_flags(parser: ArgumentParser) -> None:
         "differences", nargs="+",
     )  # fmt: skip
     evaluate_confidence.add_confidence_flags(parser)
-    parser.add_argument(
-        "--errors", action="store_true",
-        help="a report of errors by kind, with examples: numbers, placeholders, copies, lengths, "
-        "repeats; by file, if several are named",
+    flags.add_switch(
+        parser, "--errors", "a report of errors by kind, with examples: numbers, placeholders, "
+        "copies, lengths, repeats; by file, if several are named",
     )  # fmt: skip
-    parser.add_argument(
-        "--robust", action="store_true",
-        help="score the text as people type it, too, by kind: in capitals, small letters or "
-        "titles, without accents or stops, with typing errors or emoji",
+    flags.add_switch(
+        parser, "--robust", "score the text as people type it, too, by kind: in capitals, small "
+        "letters or titles, without accents or stops, with typing errors or emoji",
     )  # fmt: skip
-    parser.add_argument(
-        "--json", action="store_true",
-        help="the scores, p-values and errors as JSON",
-    )  # fmt: skip
+    flags.add_switch(parser, "--json", "the scores, p-values and errors as JSON")
     flags.add_value(
         parser, "--glossary", "FILE", "with --errors: terms that translations must hold, lines of "
         "source TAB target; they are made without it",
@@ -118,11 +110,10 @@ def score_runs(args: Namespace) -> None:
     runs = trained_runs.find_runs(args)
     against = [listing.find(path) for path in args.against]
     columns, parts = read_references(args) if args.files else ([], [])
-    glossary = glossary_of(args)
+    glossary = glossary_of(args, args.languages or runs[0].parameters.corpus.languages)
     weights = choose_weights(runs[0], args.checkpoint)
-    digests = [trained_runs.digest(run) for run in runs]
-    trained = trained_runs.load_runs(args, runs)
-    trained_runs.check_unchanged(runs, digests)
+    with trained_runs.unchanged(runs):
+        trained = trained_runs.load_runs(args, runs)
     from nmt.results import evaluation, scores
     from nmt.runs import loading
 
@@ -138,16 +129,16 @@ def score_runs(args: Namespace) -> None:
         columns = noise.typed(columns, trained.model.languages)
         parts = [Part(kind, len(columns[0]) // len(noise.KINDS)) for kind in noise.KINDS]
     sources, *references = columns
-    model = with_tokenizer(trained.model, references[0])
-    trained = trained._replace(model=model)
-    is_report = not (args.files or against or model.members > 1 or args.checkpoint or args.robust)
+    language = target_language(trained.model.languages)
+    scoring = scoring_of(trained.model.options, references[0], language)
+    options = dataclasses.replace(trained.model.options, tokenize=scoring["tokenize"])
+    trained = trained._replace(model=dataclasses.replace(trained.model, options=options))
+    is_report = not (args.files or against or args.ensemble or args.checkpoint or args.robust)
     if is_report and weights.kind == "final":  # scores.json is of the final weights
         report_run(args, trained, corpus, weights, glossary)
         return
     if is_report:
         log.info("scores.json stays as it is: it is for the final weights, at the end of training.")
-    scoring = evaluation.scoring_options(model, references[0])
-    glossary = in_languages(glossary, model.languages)
     text = TestText(name, sources, references, scoring, parts, glossary)
     scores.warn_of_tokenized_text(references[0], **text.scoring)
     paths = " and ".join(map(str, (trained.run.path, *args.ensemble)))
@@ -174,7 +165,7 @@ def report_run(
     parts = [Part(corpus.name, len(lines))]
     errors = None
     if args.errors:
-        errors = find_errors(lines, parts, in_languages(glossary, model.languages))
+        errors = find_errors(lines, parts, glossary)
         test_scores["errors"] = errors.to_json()
     if args.json:
         system = {"name": str(trained.run.path)} | test_scores
@@ -191,9 +182,8 @@ def score_confidence(args: Namespace) -> None:
     evaluate_confidence.check_flags(args)
     (run,) = trained_runs.find_runs(args)
     columns = read_references(args)[0] if args.files else []
-    digests = [trained_runs.digest(run)]
-    trained = trained_runs.load_runs(args, [run])
-    trained_runs.check_unchanged([run], digests)
+    with trained_runs.unchanged([run]):
+        trained = trained_runs.load_runs(args, [run])
     from nmt.results import evaluation
     from nmt.runs.run_corpus import load_corpus_of
 
@@ -203,13 +193,6 @@ def score_confidence(args: Namespace) -> None:
     elif not columns:
         columns = [*evaluation.texts(load_test_split(args, [run]).test)]
     evaluate_confidence.report(args, trained, columns)
-
-
-def with_tokenizer(model: Model, references: Sequence[str]) -> Model:
-    """Returns a model whose option `tokenize` is decided, if it is "auto"."""
-    language = target_language(model.languages)
-    tokenize = bleu_tokenizer.resolve(model.options.tokenize, references, language)
-    return dataclasses.replace(model, options=dataclasses.replace(model.options, tokenize=tokenize))
 
 
 def load_test_split(args: Namespace, runs: list[Run]) -> Corpus:
@@ -232,14 +215,9 @@ def system_of(trained: TrainedRun, paths: str, sources: Sequence[str]) -> System
     return System(name, evaluation.translate_all(trained.model, trained.tokenizer, sources))
 
 
-def glossary_of(args: Namespace) -> Glossary | None:
-    """Returns the Glossary of --glossary, if it is given."""
-    return read_glossary(args.glossary) if args.glossary else None
-
-
-def in_languages(glossary: Glossary | None, languages: Sequence[str]) -> Glossary | None:
-    """Returns a glossary, if there is one, with the case of letters of a run's languages."""
-    return glossary.in_languages(languages) if glossary and languages else glossary
+def glossary_of(args: Namespace, languages: Sequence[str]) -> Glossary | None:
+    """Returns the Glossary of --glossary, if it is given, with the case of letters of languages."""
+    return read_glossary(args.glossary).in_languages(languages) if args.glossary else None
 
 
 def print_scores(args: Namespace, text: TestText, systems: list[System]) -> None:
@@ -406,7 +384,7 @@ def text_of_files(args: Namespace) -> TestText:
     named = files.kind(args.files[1]) if len(args.files) > 1 else None
     language = pair[1] if pair else named
     scoring = scoring_of(flags.chosen(args), references[0], language)
-    glossary = in_languages(glossary_of(args), pair or ())
+    glossary = glossary_of(args, pair or ())
     return TestText(" ".join(args.files), sources, references, scoring, parts, glossary)
 
 
@@ -424,7 +402,7 @@ def text_of_run(args: Namespace) -> TestText:
     options = dataclasses.replace(run.parameters.options, **flags.given(args))
     scoring = scoring_of(options, references, language)
     name = f"the test split of {corpus.name}"
-    glossary = in_languages(glossary_of(args), run.parameters.corpus.languages)
+    glossary = glossary_of(args, run.parameters.corpus.languages)
     parts = [Part(name, len(sources))]
     return TestText(name, sources, [references], scoring, parts, glossary)
 

@@ -20,14 +20,13 @@ if TYPE_CHECKING:  # what imports TensorFlow
 def add_confidence_flags(parser: ArgumentParser) -> None:
     """Adds the flags of confidence."""
     group = parser.add_mutually_exclusive_group()
-    group.add_argument(
-        "--confidence", action="store_true",
-        help="instead of scores: how well the run's confidence predicts the chrF of each line, and "
-        "a picture of it in plots/",
+    flags.add_switch(
+        group, "--confidence", "instead of scores: how well the run's confidence predicts the chrF "
+        "of each line, and a picture of it in plots/",
     )  # fmt: skip
-    group.add_argument(
-        "--calibrate", action="store_true",
-        help="fit the run's confidence anew, to the files or to its validation split",
+    flags.add_switch(
+        group, "--calibrate", "fit the run's confidence anew, to the files or to its validation "
+        "split",
     )  # fmt: skip
 
 

@@ -193,6 +193,11 @@ def add_value(
     parser.add_argument(name, metavar=metavar, help=text, type=kind, action=Once, **options)
 
 
+def add_switch(parser: Any, name: str, text: str) -> None:
+    """Adds a flag without a value, False unless it is given, to a parser or a group."""
+    parser.add_argument(name, action="store_true", help=text)
+
+
 def is_repeatable(action: argparse.Action) -> bool:
     """Returns whether a flag may be given several times: --run of an ensemble, --protect."""
     return isinstance(action, FirstAndOthers | argparse._AppendAction)
@@ -230,7 +235,10 @@ def add_sentences(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("text", nargs="*", help="sentences; without any, stdin is read")
 
 
-def add_pairs(parser: argparse.ArgumentParser, nargs: str, text: str) -> None:
+PAIRS = "a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf), or source and target"
+
+
+def add_pairs(parser: argparse.ArgumentParser, nargs: str = "+", text: str = PAIRS) -> None:
     """Adds the files of parallel text, and the flags that choose two sides of them."""
     parser.add_argument("files", nargs=nargs, metavar="FILE", help=text)
     add_selection(parser)
@@ -241,10 +249,8 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     add_languages(parser, "which two of a file that has several, or what names of files do not say")
     text = "source and target of a .tsv, .csv or .xlsx: names in its first line, or numbers"
     add_value(parser, "--columns", "A,B", text, column_pair)
-    parser.add_argument(
-        "--no-header", action="store_true",
-        help="the first line of a table is a pair, even if it looks like names of columns",
-    )  # fmt: skip
+    text = "the first line of a table is a pair, even if it looks like names of columns"
+    add_switch(parser, "--no-header", text)
     add_value(
         parser, "--sheet", "NAME", "the sheet of an .xlsx (default: one whose first row names the "
         "sides, else the one with the most text in two columns)",
@@ -254,6 +260,18 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
 def add_languages(parser: argparse.ArgumentParser, text: str) -> None:
     text = f"source and target language, as in pt-en or pt-BR-en: {text}"
     add_value(parser, "--languages", "A-B", text, languages.parse_direction)
+
+
+def path_to(ending: str) -> Callable[[str], Path]:
+    """Returns the type of a flag whose value is the path of a file with this ending."""
+
+    def path_of(text: str) -> Path:
+        if Path(text).suffix.lower() != ending:
+            name = text or "the name"
+            raise argparse.ArgumentTypeError(f"{name} does not end in {ending}; name FILE{ending}")
+        return Path(text)
+
+    return path_of
 
 
 def text_encoding(text: str) -> str:
@@ -285,11 +303,9 @@ def selection(args: argparse.Namespace) -> Selection:
 
 def add_plain(parser: argparse.ArgumentParser, text: str) -> None:
     """Adds the flags of those who read transformer_model.py and want to see it run."""
-    parser.add_argument("--plain", action="store_true", help=text)
-    parser.add_argument(
-        "--eager", action="store_true",
-        help="with --plain: every line runs as Python, without tf.function, for a debugger",
-    )  # fmt: skip
+    add_switch(parser, "--plain", text)
+    text = "with --plain: every line runs as Python, without tf.function, for a debugger"
+    add_switch(parser, "--eager", text)
 
 
 def add_engine(parser: argparse.ArgumentParser) -> None:
@@ -341,15 +357,12 @@ def add_protection(parser: argparse.ArgumentParser, checks: bool = True) -> None
     add_value(group, "--glossary", "FILE", text)
     if not checks:
         return
-    group.add_argument(
-        "--check", action="store_true",
-        help="name on stderr the lines whose numbers, placeholders, URLs or tags are not those of "
-        "the source",
-    )  # fmt: skip
-    group.add_argument(
-        "--strict", action="store_true",
-        help="--check, with exit code 3 if there is such a line, or if text of a document stays",
-    )  # fmt: skip
+    text = (
+        "name on stderr the lines whose numbers, placeholders, URLs or tags are not those of the "
+    )
+    add_switch(group, "--check", text + "source")
+    text = "--check, with exit code 3 if there is such a line, or if text of a document stays"
+    add_switch(group, "--strict", text)
 
 
 def read_protection(args: argparse.Namespace) -> Protecting:

@@ -11,9 +11,7 @@ VARYING_SHAPES = True
 
 def add_flags(parser: ArgumentParser) -> None:
     flags.add_run(parser, several=True)
-    flags.add_pairs(
-        parser, "+", "a file of pairs (.tsv, .csv, .xlsx, .tmx, .xlf), or source and target"
-    )
+    flags.add_pairs(parser)
 
 
 def run(args: Namespace) -> None:

@@ -64,10 +64,9 @@ def add_flags(parser: ArgumentParser) -> None:
         "--no-access-log", action="store_false", dest="access_log",
         help="log no line for each request",
     )  # fmt: skip
-    parser.add_argument(
-        "--reload", action="store_true",
-        help="at SIGHUP, or POST /reload with a key, load the newest weights, the glossary and "
-        "the keys, and exchange them without refusing a request",
+    flags.add_switch(
+        parser, "--reload", "at SIGHUP, or POST /reload with a key, load the newest weights, the "
+        "glossary and the keys, and exchange them without refusing a request",
     )  # fmt: skip
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
     add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
@@ -75,7 +74,7 @@ def add_flags(parser: ArgumentParser) -> None:
     flags.add_value(
         parser, "--suggestions", "FILE", "store the better translations that clients send to POST "
         "/suggest in this .tmx, which `data` and --train read (default: refuse them)",
-        suggestion_file,
+        flags.path_to(".tmx"),
     )  # fmt: skip
     add_number(parser, "workers", 1, 64, 1, "batches translated in parallel")
 
@@ -93,10 +92,7 @@ def add_access_flags(parser: ArgumentParser) -> None:
         parser, "--api-keys", "FILE", "file of further keys, a line for each: its name, which the "
         "log shows, and the key; # begins a comment", key_file,
     )  # fmt: skip
-    parser.add_argument(
-        "--open-metrics", action="store_true",
-        help="answer GET /metrics without a key, too",
-    )  # fmt: skip
+    flags.add_switch(parser, "--open-metrics", "answer GET /metrics without a key, too")
     parser.add_argument(
         "--allow-host", type=host_name, metavar="NAME", action="append", default=[],
         dest="host_names", help="name that clients may call the server by, besides localhost and "
@@ -128,13 +124,6 @@ def api_key(text: str) -> str:
 def key_file(text: str) -> Path:
     """Returns the path of a file of keys."""
     return Path(flags.filled(text))
-
-
-def suggestion_file(text: str) -> Path:
-    """Returns the path of a translation memory; an ArgumentTypeError if its name is another."""
-    if Path(text).suffix.lower() != ".tmx":
-        raise ArgumentTypeError(f"{text or 'the name'} does not end in .tmx; name FILE.tmx")
-    return Path(text)
 
 
 def origin(text: str) -> str:

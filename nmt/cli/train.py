@@ -30,10 +30,8 @@ def add_flags(parser: ArgumentParser) -> None:
     )  # fmt: skip
     text = "begin with the weights, the tokenizer and the sizes of that run, in a new one"
     flags.add_value(parser, "--from", "DIR", text, dest="parent")
-    parser.add_argument(
-        "--reverse", action="store_true", help="translate the second language into the first"
-    )
-    parser.add_argument("--no-plots", action="store_true", help="draw no pictures at the end")
+    flags.add_switch(parser, "--reverse", "translate the second language into the first")
+    flags.add_switch(parser, "--no-plots", "draw no pictures at the end")
     flags.add_plain(
         parser, "train by the tutorial's step and network, as run_demo.py and "
         "transformer_model.py have them: a tenth more time, the same checkpoints",

@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import sys
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -73,9 +73,12 @@ def translation_settings(args: Namespace, runs: list[Run], digests: list[str]) -
     return settings | {"run": digests, "glossary": flags.glossary_digest(args)}
 
 
-def check_unchanged(runs: list[Run], digests: list[str]) -> None:
-    """Raises a UserError if the digests of runs, taken before they were loaded, have changed."""
-    if digests != list(map(digest, runs)):
+@contextlib.contextmanager
+def unchanged(runs: list[Run]) -> Iterator[list[str]]:
+    """Yields the digests of runs, which a block loads; a UserError if they have changed then."""
+    digests = [digest(run) for run in runs]
+    yield digests
+    if digests != [digest(run) for run in runs]:
         raise UserError("the run was trained further meanwhile; the same command tries again")
 
 

@@ -62,9 +62,7 @@ def add_flags(parser: ArgumentParser) -> None:
 
 def add_output_flags(parser: ArgumentParser) -> None:
     """Adds the flags of what is printed."""
-    parser.add_argument(
-        "--score", action="store_true", help="log-probability and tab before each translation"
-    )
+    flags.add_switch(parser, "--score", "log-probability and tab before each translation")
     parser.add_argument(
         "--format", choices=(*FORMATS, *translate_file.MARKUP), default="text",
         help="text: one line each. tsv: line number, rank, log-probability, translation. jsonl: "
@@ -77,9 +75,9 @@ def add_output_flags(parser: ArgumentParser) -> None:
 def add_sampling_flags(parser: ArgumentParser) -> None:
     """Adds --sample and the flags of it."""
     group = parser.add_argument_group("Sampling")
-    group.add_argument(
-        "--sample", action="store_true",
-        help="draw translations at random, token by token; --n-best of them for each line",
+    flags.add_switch(
+        group, "--sample", "draw translations at random, token by token; --n-best of them for each "
+        "line",
     )  # fmt: skip
     flags.add_options(group, declared(Sampling), is_given=True)
 

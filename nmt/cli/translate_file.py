@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -51,7 +51,7 @@ def add_flags(parser: ArgumentParser) -> None:
     text = "of an .xlsx, the only sheet to translate (default: all)"
     flags.add_value(parser, "--sheet", "NAME", text)
     text = "list doubtful translations in this new .tsv, the worst first"
-    flags.add_value(parser, "--review", "FILE", text, review_file)
+    flags.add_value(parser, "--review", "FILE", text, flags.path_to(".tsv"))
     text = f"of a translation that is not doubtful, 0 to 100 (default {DOUBTFUL:.0f})"
     flags.add_value(parser, "--min-confidence", "N", text, flags.number(float, 0, 100))
     flags.add_search(parser)
@@ -69,9 +69,8 @@ def run(args: Namespace) -> None:
     runs = trained_runs.find_runs(args)
     options = format_options(source.suffix.lower(), args, runs)
     document = documents.parse_document(str(source), content, options)
-    digests = [trained_runs.digest(run) for run in runs]
-    loaded = trained_runs.load_runs(args, runs)
-    trained_runs.check_unchanged(runs, digests)
+    with trained_runs.unchanged(runs) as digests:
+        loaded = trained_runs.load_runs(args, runs)
     search_options = loaded.model.search_options._replace(confidence=bool(args.review))
     translator = document_translator(loaded, [document], protecting, search_options)
     settings = trained_runs.translation_settings(args, runs, digests)
@@ -173,13 +172,6 @@ def translate_texts(document: Document, translator: Translator, partial: Resumab
         best = translations[0]
         partial.add(text, FinishedText(best.text, best.links, best.confidence))
     counts.warn(differences=False)
-
-
-def review_file(text: str) -> Path:
-    """Returns the path of a table; an ArgumentTypeError if its name is another."""
-    if Path(text).suffix.lower() != ".tsv":
-        raise ArgumentTypeError(f"{text or 'the name'} does not end in .tsv; name FILE.tsv")
-    return Path(text)
 
 
 def report_translation(

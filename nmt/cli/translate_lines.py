@@ -185,9 +185,8 @@ def translate(
     done = lines - sum(min(PART_LINES, lines + 1 - first) for first in missing)
     if done:
         log.info(f"{partial.path}: holds {done} of {plural(lines, 'line')}")
-    digests = [trained_runs.digest(run) for run in runs]
-    translate_part = load()
-    trained_runs.check_unchanged(runs, digests)
+    with trained_runs.unchanged(runs):
+        translate_part = load()
     parts = (part for part in read_parts(args) if part.first not in partial.finished)
     write_parts(map(translate_part, parts), partial, done, lines)
 
