@@ -1,6 +1,7 @@
 """The flags of several commands, and those that params.py declares. Without TensorFlow."""
 
 import argparse
+import codecs
 import hashlib
 import textwrap
 from collections.abc import Callable, Iterable
@@ -16,7 +17,6 @@ from nmt.neighbors import params
 from nmt.options import Options, declared, error_in
 from nmt.runs.weights import KINDS
 from nmt.text import languages
-from nmt.text.encoding import known_encoding
 from nmt.text.glossary import read_glossary
 from nmt.text.protected import compile_pattern
 
@@ -275,10 +275,11 @@ def path_to(ending: str) -> Callable[[str], Path]:
 
 
 def text_encoding(text: str) -> str:
-    """Returns the name of an encoding of text."""
+    """Returns the name of an encoding of text as Python knows it."""
     try:
-        return known_encoding(text)
-    except ValueError:
+        "".encode(text)
+        return codecs.lookup(text).name
+    except (LookupError, ValueError):
         raise argparse.ArgumentTypeError(
             f"{text!r} is no encoding; name one such as cp1252, latin1, gb18030 or utf-16"
         ) from None

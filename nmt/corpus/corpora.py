@@ -43,8 +43,8 @@ class Corpus(NamedTuple):
 
     def splits(self) -> dict[str, Dataset]:
         """Returns the loaded datasets by name of their split."""
-        datasets = {"train": self.train, "validation": self.validation, "test": self.test}
-        return {split: dataset for split, dataset in datasets.items() if dataset is not None}
+        datasets = zip(SPLIT_NAMES, (self.train, self.validation, self.test), strict=True)
+        return {split: dataset for split, dataset in datasets if dataset is not None}
 
 
 # ---- What a dataset holds ----
@@ -261,13 +261,11 @@ def load_tfds(name: str, seed: int, side: int = 0) -> Corpus:
     splits = builder.info.splits
     # Not cached by TFDS, which would hold a small corpus in memory.
     reading = dict(as_supervised=True, read_config=tfds.ReadConfig(try_autocache=False))
-    named = {"train": "train", "validation": "validation", "test": "test"}
-    if "validation" not in splits and "dev" in splits:
-        named["validation"] = "dev"
+    validation = "dev" if "validation" not in splits and "dev" in splits else "validation"
     sources = {
-        split: _of_tensors(builder.as_dataset(split=builder_split, **reading))
-        for split, builder_split in named.items()
-        if builder_split in splits
+        split: _of_tensors(builder.as_dataset(split=named, **reading))
+        for split, named in zip(SPLIT_NAMES, ("train", validation, "test"), strict=True)
+        if named in splits
     }
     return complete(name, sources, seed, side)
 

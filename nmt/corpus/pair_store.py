@@ -46,11 +46,6 @@ def flat_ids(ids: PairIds, dtype: type) -> FlatIds:
     return FlatIds(tokens, offsets)
 
 
-def id_type(vocab_size: int) -> tf.DType:
-    """Returns the smallest type of this module that holds all ids of a vocabulary."""
-    return tf.uint16 if vocab_size <= tf.uint16.max + 1 else tf.int32
-
-
 def read_in_graph(
     tokens: tf.Tensor, offsets: tf.Tensor, numbers: tf.Tensor
 ) -> tuple[tf.RaggedTensor, tf.RaggedTensor]:
@@ -77,7 +72,7 @@ class PairStore:
         if folder is None:
             TEMPORARY_FOLDERS.append(tempfile.TemporaryDirectory())
             folder = Path(TEMPORARY_FOLDERS[-1].name)
-        self._id_type = id_type(vocab_size)
+        self._id_type = tf.uint16 if vocab_size <= tf.uint16.max + 1 else tf.int32
         self._token_path, self._offset_path = folder / "ids.tokens", folder / "ids.offsets"
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -56,13 +56,10 @@ class CorpusSource:
 
     def to_json(self) -> dict[str, Any]:
         """Returns an object of JSON with the fields that differ from their defaults."""
-        values = {
-            field.name: getattr(self, field.name)
-            for field in dataclasses.fields(self)
-            if getattr(self, field.name) != field.default
-        }
         return {
-            name: [*value] if isinstance(value, tuple) else value for name, value in values.items()
+            field.name: [*value] if isinstance(value, tuple) else value
+            for field in dataclasses.fields(self)
+            if (value := getattr(self, field.name)) != field.default
         }
 
     # ---- What it says ----
@@ -159,13 +156,9 @@ def _is_valid(content: dict[str, Any]) -> bool:
 
 
 def _is_of_type(value: object, default: object) -> bool:
-    if isinstance(default, bool):
-        return isinstance(value, bool)
     if isinstance(default, tuple):
-        if not isinstance(value, list) or not value:
-            return False
-        return all(isinstance(text, str) for text in value)
-    return isinstance(value, str)
+        return isinstance(value, list) and value != [] and all(type(text) is str for text in value)
+    return isinstance(value, bool if isinstance(default, bool) else str)
 
 
 def _languages_in_name(name: str) -> Pair | None:

@@ -228,15 +228,6 @@ def _sample_size(path: str | Path) -> int:
         return sum(1 for _ in itertools.islice(file, SAMPLE_LINES))
 
 
-def known_encoding(name: str) -> str:
-    """Returns the name of an encoding of text as Python knows it; a ValueError if it does not."""
-    try:
-        "".encode(name)
-    except (LookupError, ValueError):
-        raise ValueError(name) from None
-    return codecs.lookup(name).name
-
-
 def lines_in(encoding: str, path: str | Path) -> Iterator[str]:
     """Yields the lines of a text file in another encoding than UTF-8.
 

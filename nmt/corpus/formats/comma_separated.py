@@ -53,4 +53,4 @@ def _delimiter(first_line: str) -> str:
     return ";" if ";" in separators and "," not in separators else ","
 
 
-CSV = table.table_format("CSV", raw_rows)
+CSV = table.table_format(raw_rows)

@@ -51,7 +51,6 @@ def lenient_reader(selection: Selection) -> ReadLines:
 class Format(NamedTuple):
     """A kind of file that holds both sides of parallel text."""
 
-    title: str
     rows: Callable[[str | Path, Selection, ReadLines], Iterator[Row]]
     languages: Callable[[str | Path, Selection], Pair | None]  # as the file itself says
 

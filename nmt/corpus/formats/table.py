@@ -7,14 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.corpus.formats.format import (
-    Format,
-    ReadLines,
-    Row,
-    Selection,
-    lenient_reader,
-    one_line,
-)
+from nmt.corpus.formats.format import Format, ReadLines, Row, Selection, lenient_reader, one_line
 from nmt.messages import log_once
 from nmt.text.language_names import code_of_name
 from nmt.text.languages import Pair, canonical, is_known, matches, overlap
@@ -26,7 +19,7 @@ SIDE_NAMES = ({"source", "src"}, {"target", "tgt", "translation"})  # of columns
 
 
 def table_format(
-    title: str, raw_rows: Callable[[str | Path, Selection, ReadLines], Iterator[Row]]
+    raw_rows: Callable[[str | Path, Selection, ReadLines], Iterator[Row]],
 ) -> Format:
     """Returns the Format of tables of which a function yields the rows with all their cells."""
 
@@ -37,7 +30,7 @@ def table_format(
         first = next(raw_rows(path, selection, lenient_reader(selection)), None)
         return first and languages(first.cells, path, selection)
 
-    return Format(title, rows, languages_of)
+    return Format(rows, languages_of)
 
 
 class Choice(NamedTuple):

@@ -132,4 +132,4 @@ def _choose(given: list[str], source_language: str, path: str | Path) -> Pair:
     return Pair(*codes)
 
 
-TMX = Format("TMX", rows, languages)
+TMX = Format(rows, languages)

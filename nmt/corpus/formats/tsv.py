@@ -26,4 +26,4 @@ def is_plain(path: str | Path, selection: Selection) -> bool:
     return not first or table.choose(first.cells, path, selection) is None
 
 
-TSV = table.table_format("TSV", raw_rows)
+TSV = table.table_format(raw_rows)

@@ -67,4 +67,4 @@ def _is_in(wanted: Pair, given: Pair) -> bool:
     return all(map(overlap, wanted, given))
 
 
-XLIFF = Format("XLIFF", rows, languages)
+XLIFF = Format(rows, languages)

@@ -101,4 +101,4 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-XLSX = table.table_format("spreadsheet", raw_rows)
+XLSX = table.table_format(raw_rows)
