@@ -20,7 +20,8 @@ def run(args: Namespace) -> None:
     pairs = files.read_pairs(args.files, flags.selection(args))
     _, tokenizer, model = trained_runs.load_runs(args, runs)
     from nmt.decoding.alignment import pharaoh
+    from nmt.progress import with_progress
 
     alignments = model.translator(tokenizer).align(pairs)
-    for links in trained_runs.with_progress(alignments):
+    for links in with_progress(alignments):
         print(pharaoh(links))

@@ -19,6 +19,8 @@ def run(args: Namespace) -> None:
     runs = trained_runs.find_runs(args)
     pairs = files.read_pairs(args.files, flags.selection(args))
     _, tokenizer, model = trained_runs.load_runs(args, runs)
+    from nmt.progress import with_progress
+
     log_probabilities = model.translator(tokenizer).score(pairs)
-    for log_probability in trained_runs.with_progress(log_probabilities):
+    for log_probability in with_progress(log_probabilities):
         print(f"{log_probability:.4f}")

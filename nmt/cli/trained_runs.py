@@ -1,14 +1,13 @@
-"""What the commands share that use a trained run: finding it, loading it, and progress."""
+"""What the commands share that use a trained run: finding it, and loading it."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
-import sys
 from argparse import Namespace
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from nmt import UserError
 from nmt.cli import flags, startup
@@ -20,8 +19,6 @@ from nmt.training.run_folder import read_file
 
 if TYPE_CHECKING:  # what takes a while to import
     from nmt.runs.loading import TrainedRun
-
-T = TypeVar("T")
 
 
 def find_runs(args: Namespace, weights: bool = True) -> list[Run]:
@@ -107,10 +104,3 @@ def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:
         runs, args.checkpoint, engine=engine, before_tensorflow=startup.import_tensorflow,
         search=flags.search_of(args), **changed,
     )  # fmt: skip
-
-
-def with_progress(results: Iterable[T]) -> Iterable[T]:
-    """Yields `results` and shows their number and rate, if stderr is a terminal."""
-    from tqdm import tqdm
-
-    return tqdm(results, unit="line", file=sys.stderr, disable=None, leave=False)

@@ -233,6 +233,8 @@ def translate_chunks(
     Args:
       counts: the LineCounts that the lines are added to; None for a warning after each typed line.
     """
+    from nmt.progress import with_progress
+
     if typed:
         for chunk in chunks:
             line_counts = counts or translator.no_counts()
@@ -241,4 +243,4 @@ def translate_chunks(
                 line_counts.warn(advice=CHECK_ADVICE)
     else:
         results = translator.translate_chunks(chunks, prefixes, scored, counts)
-        yield from trained_runs.with_progress(results)
+        yield from with_progress(results)

@@ -156,7 +156,7 @@ def target_language(runs: Sequence[Run]) -> str | None:
 
 def translate_texts(document: Document, translator: Translator, partial: ResumableTexts) -> None:
     """Translates what `partial` does not yet hold of a document, with a progress bar."""
-    from tqdm import tqdm
+    from nmt.progress import with_progress
 
     texts = list(dict.fromkeys(segment.text for segment in document.segments))
     waiting = [text for text in texts if text not in partial.finished]
@@ -164,11 +164,8 @@ def translate_texts(document: Document, translator: Translator, partial: Resumab
         log.info(f"{partial.path}: holds {len(texts) - len(waiting)} of {len(texts)} texts")
     counts = translator.no_counts()
     results = translator.hypotheses(waiting, CHUNK_SEGMENTS, scored=False, counts=counts)
-    bar = tqdm(
-        zip(waiting, results, strict=True), initial=len(texts) - len(waiting), total=len(texts),
-        unit="text", file=sys.stderr, disable=None, leave=False,
-    )  # fmt: skip
-    for text, translations in bar:
+    pairs, done = zip(waiting, results, strict=True), len(texts) - len(waiting)
+    for text, translations in with_progress(pairs, "text", initial=done, total=len(texts)):
         best = translations[0]
         partial.add(text, FinishedText(best.text, best.links, best.confidence))
     counts.warn(differences=False)
@@ -259,12 +256,14 @@ def print_markup(args: Namespace, parsed: list[TextDocument], translator: Transl
 
     With --strict, raises a CheckFailed if text stays that should not, or differs.
     """
+    from nmt.progress import with_progress
+
     check = TranslationCheck(translator.protector, "text", args.check or args.strict)
     counts = translator.no_counts()
     segments = [segment for document in parsed for segment in document.segments]
     texts = [segment.text for segment in segments]
     results = translator.translate_chunks([texts], scored=False, counts=counts)
-    translations = [result[0] for result in trained_runs.with_progress(results)]
+    translations = [result[0] for result in with_progress(results)]
     counts.warn(differences=False)
     for segment, translation in zip(segments, translations, strict=True):
         check.compare(segment.seen_text, written_text(segment.nodes, translation))

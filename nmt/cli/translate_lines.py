@@ -199,7 +199,7 @@ def write_parts(
     Args:
       translated_parts: those that `partial` does not hold.
     """
-    from nmt.training.progress import ProgressBar
+    from nmt.progress import ProgressBar
 
     counts, started = None, time.perf_counter()
     try:

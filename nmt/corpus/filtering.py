@@ -14,7 +14,6 @@ import functools
 import html
 import itertools
 import re
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -261,11 +260,11 @@ def report_and_keep(
     Args:
       keep: takes a pair that is to be written; None if none is.
     """
-    from tqdm import tqdm  # here, so that a Python without it can say what is missing
+    from nmt.progress import with_progress  # here: a Python without tqdm says what is missing
 
     report, written_pairs = cleaning.Report(), 0
     left_out: collections.Counter[str] = collections.Counter()
-    for row in tqdm(text.rows, unit="pair", file=sys.stderr, disable=None, leave=False):
+    for row in with_progress(text.rows, "pair"):
         names, sides = checker.problems(row.cells)
         report.add(row.number, names, sides)
         reason = next((name for name in names if name in dropped), None)
@@ -317,12 +316,6 @@ def write_split(
 
 def sum_of(outcomes: Sequence[Outcome]) -> Outcome:
     """Returns the sum of what became of several corpora."""
-    left_out: collections.Counter[str] = collections.Counter()
-    for outcome in outcomes:
-        left_out += outcome.left_out
-    return Outcome(
-        cleaning.total(outcome.report for outcome in outcomes),
-        sum(outcome.written for outcome in outcomes),
-        sum(outcome.lines for outcome in outcomes),
-        left_out,
-    )
+    reports, written, lines, left_out = zip(*outcomes, strict=True)
+    reasons: collections.Counter[str] = sum(left_out, collections.Counter())
+    return Outcome(cleaning.total(reports), sum(written), sum(lines), reasons)

@@ -6,17 +6,15 @@ a run's own test split, need it.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
-
-from tqdm import tqdm
 
 from nmt.corpus import bleu_tokenizer, corpora
 from nmt.corpus.datasets import Dataset
 from nmt.decoding.model import Model
 from nmt.messages import log, plural
 from nmt.neighbors import params
+from nmt.progress import with_progress
 from nmt.results.run_report import Scores, TranslatedLine
 from nmt.text.tokenizer import Tokenizer
 
@@ -39,12 +37,7 @@ def texts(pairs: Dataset) -> tuple[list[str], list[str]]:
 def translate_all(model: Model, tokenizer: Tokenizer, sources: Sequence[str]) -> list[str]:
     """Returns the translations of `sources`, by the search of the run's options."""
     translations = model.translator(tokenizer, model.search_options)(sources)
-    return list(
-        tqdm(
-            translations, desc="Translating", total=len(sources), unit="line", file=sys.stderr,
-            leave=False, disable=None,
-        )
-    )  # fmt: skip
+    return [*with_progress(translations, total=len(sources), desc="Translating")]
 
 
 def loss_and_accuracy(model: Model, tokenizer: Tokenizer, pairs: Dataset) -> tuple[float, float]:

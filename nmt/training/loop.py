@@ -15,19 +15,15 @@ from nmt import UserError, seeds
 from nmt.corpus.batches import Batches, Text
 from nmt.messages import log, plural
 from nmt.options import Options
+from nmt.progress import ProgressBar
 from nmt.training import checkpoints, cluster, devices, tensorboard
 from nmt.training.checkpoint_files import number as epoch_of
 from nmt.training.checkpoint_files import paths
-from nmt.training.epoch_metrics import (
-    metrics_text,
-    value_for_early_stopping,
-    value_to_minimize,
-)
+from nmt.training.epoch_metrics import metrics_text, value_for_early_stopping, value_to_minimize
 from nmt.training.estimate import BatchTimer, RunTimes, duration
 from nmt.training.listeners import EpochRecord, Listeners, RunRecord, StepRecord
 from nmt.training.named_state import NamedState
 from nmt.training.plan import Plan, Progress
-from nmt.training.progress import ProgressBar
 from nmt.training.run_folder import RunFolder
 from nmt.training.step import Trainer, meter_of
 
@@ -171,8 +167,7 @@ class Epochs:
         `batches` are the replicas' shares from `position` on, and perhaps more. Without a keeper
         nothing is saved within the epoch. A UserError if the loss is NaN or infinite.
         """
-        first, accumulate = int(self.position), self.options.accumulate
-        save_every, step = self.options.save_every, self.step
+        first, accumulate, step = int(self.position), self.options.accumulate, self.step
         if not first:
             self.sums_so_far.assign(tf.zeros(3, tf.float64))
         self.meter.trace(batches.element_spec, accumulate)
@@ -190,15 +185,11 @@ class Epochs:
                 self.meter.ends_step = ends_step
                 yield inp, tar
                 self.meter.note(tar)
-                refresh = is_last or number % REFRESH_BATCHES == 0
-                save = False
-                may_save = self.workers.alone or workers_agree_after(number, accumulate)
-                if keeper and ends_step and not is_last and may_save:
-                    save = keeper.agree_on_signals()
                 step += ends_step
-                if keeper and ends_step and not is_last and save_every:
-                    save = save or step % save_every == 0
-                if refresh or save:
+                save = False
+                if keeper and ends_step and not is_last:
+                    save = self.is_to_be_saved(keeper, number, step)
+                if save or is_last or number % REFRESH_BATCHES == 0:
                     new_sums = self.advance(title)
                     bar.show(number, self.report(title, number, new_sums, rate()))
                     timer.note(number)
@@ -227,6 +218,16 @@ class Epochs:
         seed = seeds.of_epoch(self.options.seed, number + 1)
         read_shares = functools.partial(batches.epoch, buffer_size, seed, first)
         return devices.distribute_shares(self.strategy, read_shares)
+
+    def is_to_be_saved(self, keeper: checkpoints.Keeper, number: int, step: int) -> bool:
+        """Returns whether to save after a batch that ends a step: a signal, time or a flag asks it.
+
+        All workers call this for the same batches.
+        """
+        save_every, agreed = self.options.save_every, False
+        if self.workers.alone or workers_agree_after(number, self.options.accumulate):
+            agreed = keeper.agree_on_signals()
+        return agreed or (save_every > 0 and step % save_every == 0)
 
     def save_within_epoch(self, keeper: checkpoints.Keeper) -> None:
         """Saves a checkpoint in timed/; then ends training if a signal has asked for it."""

@@ -1,13 +1,24 @@
-"""The progress bar of long work. It is given numbers and text, and changes nothing else."""
+"""The progress bars of long work. They are given numbers and text, and change nothing else."""
 
 import sys
 import time
+from collections.abc import Iterable
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
 from nmt.messages import log
 
+T = TypeVar("T")
 REPORT_SECONDS = 60  # between two lines on progress if stderr is not a terminal
+
+
+def with_progress(results: Iterable[T], unit: str = "line", **options: Any) -> Iterable[T]:
+    """Yields `results` and shows their number and rate, if stderr is a terminal.
+
+    `options` are tqdm's, such as the `total` number.
+    """
+    return tqdm(results, unit=unit, file=sys.stderr, disable=None, leave=False, **options)
 
 
 class ProgressBar:
