@@ -73,8 +73,8 @@ def run(args: Namespace) -> None:
     if args.files and (args.test or args.train):
         flag = "--test" if args.test else "--train"
         raise UserError(f"{flag} is for the run's own test split; leave it or the files out")
-    of_files = {"columns": args.columns, "sheet": args.sheet, "no-header": args.no_header}
-    given = [f"--{name}" for name, value in of_files.items() if value]
+    file_flags = {"columns": args.columns, "sheet": args.sheet, "no-header": args.no_header}
+    given = [f"--{name}" for name, value in file_flags.items() if value]
     if given and not args.files:
         raise UserError(f"{given[0]} is for files; name them, or leave it out")
     if args.glossary and not args.errors:
@@ -268,8 +268,8 @@ def scores_by_file(
     start = 0
     for part in parts if len(parts) > 1 else ():
         end = start + part.lines
-        of_part = [lines[start:end] for lines in references]
-        yield part, scores.score(system.translations[start:end], *of_part, **scoring)
+        part_references = [lines[start:end] for lines in references]
+        yield part, scores.score(system.translations[start:end], *part_references, **scoring)
         start = end
     whole = Part("all", len(system.translations))
     yield whole, scores.score(system.translations, *references, **scoring)
@@ -330,11 +330,11 @@ def read_references(args: Namespace) -> tuple[list[Sequence[str]], list[Part]]:
     lines: list[tuple[str, ...]] = []
     parts = []
     for paths in [[path] for path in args.files] if several else [args.files]:
-        of_file = list(files.read_references(paths, flags.selection(args)))
-        if not of_file:
+        file_lines = list(files.read_references(paths, flags.selection(args)))
+        if not file_lines:
             raise files.without_pairs(paths[0])
-        lines += of_file
-        parts.append(Part(" ".join(paths), len(of_file)))
+        lines += file_lines
+        parts.append(Part(" ".join(paths), len(file_lines)))
     return list(zip(*lines, strict=True)), parts
 
 

@@ -110,8 +110,8 @@ def check_quantization(kind: str, quantization: str | None) -> None:
 def model_card(run: Run, weights: Weights, options: Options, languages: Sequence[str]) -> ModelCard:
     """Returns what the model card says of a run: scores, if these weights have been scored."""
     scores = run.read("scores.json", {})  # none before the run has ended
-    of_weights = scores if scores_are_of(scores, weights) else {}
-    metrics = {name: score for name, score in of_weights.items() if isinstance(score, dict)}
+    weight_scores = scores if scores_are_of(scores, weights) else {}
+    metrics = {name: score for name, score in weight_scores.items() if isinstance(score, dict)}
     imported = run.parameters.imported
     return ModelCard(
         name=run.path.name,

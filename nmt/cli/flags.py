@@ -2,7 +2,6 @@
 
 import argparse
 import codecs
-import hashlib
 import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -380,9 +379,3 @@ def read_protection(args: argparse.Namespace) -> Protecting:
         tuple(args.patterns),
         read_glossary(args.glossary) if args.glossary else None,
     )
-
-
-def glossary_digest(args: argparse.Namespace) -> str:
-    """Returns the SHA-256 of the file of --glossary; without one, of nothing."""
-    content = Path(args.glossary).read_bytes() if args.glossary else b""
-    return hashlib.sha256(content).hexdigest()

@@ -67,7 +67,8 @@ def translation_settings(args: Namespace, runs: list[Run], digests: list[str]) -
         for name in params.names(params.SEARCH):
             if settings[name] is None:
                 settings[name] = getattr(run.parameters.options, name)
-    return settings | {"run": digests, "glossary": flags.glossary_digest(args)}
+    glossary = Path(args.glossary).read_bytes() if args.glossary else b""
+    return settings | {"run": digests, "glossary": hashlib.sha256(glossary).hexdigest()}
 
 
 @contextlib.contextmanager

@@ -125,8 +125,8 @@ def _group(
         parts = np.split(by_bucket, np.cumsum(counts)[:-1])
         for begin, end, part in zip(begins.tolist(), ends.tolist(), parts, strict=True):
             order[begin:end] = block[part]
-            of_part = slice(*np.searchsorted(last, (begin, end)))
-            places[of_part] = start + part[last[of_part] - begin]
+            in_part = slice(*np.searchsorted(last, (begin, end)))
+            places[in_part] = start + part[last[in_part] - begin]
         begins = ends
     return order, places
 

@@ -83,9 +83,9 @@ class Batches:
     ):  # fmt: skip
         def short_pairs() -> Iterator[PairIds]:
             for ids in encoded_chunks(pairs, tokenizer, max_tokens):
-                of_sides = side_lengths(ids)
-                lengths = of_sides.max(0)
-                filled = (of_sides > of_nothing).all(0)
+                side_tokens = side_lengths(ids)
+                lengths = side_tokens.max(0)
+                filled = (side_tokens > empty_lengths).all(0)
                 chosen = filled & (lengths <= max_length)
                 self.dropped_counts.update(lengths[filled & ~chosen].tolist())
                 self.empty += int(np.count_nonzero(~filled))
@@ -93,7 +93,7 @@ class Batches:
                 yield PairIds(*([*itertools.compress(side, chosen)] for side in ids))
 
         self.replicas = replicas
-        of_nothing = [[tokenizer.empty_length], [tokenizer.target.empty_length]]
+        empty_lengths = [[tokenizer.empty_length], [tokenizer.target.empty_length]]
         max_tokens = max(max_length, MAX_SOURCE_TOKENS)
         self.dropped_counts: collections.Counter[int] = collections.Counter()
         self.empty = 0
@@ -162,8 +162,8 @@ class Batches:
         if shares is None:
             shares, rows = range(1), rows * self.replicas
 
-        def repeated(of_batches: np.ndarray) -> np.ndarray:  # (batches left * shares,)
-            return np.repeat(of_batches[first:], len(shares))
+        def repeated(values: np.ndarray) -> np.ndarray:  # (batches left * shares,)
+            return np.repeat(values[first:], len(shares))
 
         bucket, end = repeated(plan.bucket), repeated(plan.end)
         share = np.tile(shares, len(plan.bucket[first:]))

@@ -111,10 +111,10 @@ def held_out_numbers(dataset: Dataset, parts: int, seed: int, side: int) -> list
 
     held_out: list[list[int]] = [[] for _ in range(parts)]
     for part, chosen in enumerate(held_out):
-        of_part = drawn[part * size : (part + 1) * size]
-        add(chosen, of_part, size, most=max(FREQUENT_PAIRS, int(size * FREQUENT_SHARE)))
+        drawn_for_part = drawn[part * size : (part + 1) * size]
+        add(chosen, drawn_for_part, size, most=max(FREQUENT_PAIRS, int(size * FREQUENT_SHARE)))
         if len(chosen) < size / 2:  # the corpus has few sources
-            add(chosen, of_part, size, most=pairs)
+            add(chosen, drawn_for_part, size, most=pairs)
         add(chosen, spare, 1, most=pairs)
         if not chosen:
             raise too_few

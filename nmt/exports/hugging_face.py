@@ -111,13 +111,13 @@ def configuration(transformer: Transformer) -> dict[str, Any]:
 
 def generation(card: ModelCard, tokenizer: Tokenizer) -> dict[str, Any]:
     """Returns generation_config.json."""
-    of_beam = {"length_penalty": card.length_penalty} if card.beam > 1 else {}  # else a warning
+    beam_fields = {"length_penalty": card.length_penalty} if card.beam > 1 else {}  # else a warning
     # An imported network has not learned that neither follows.
     is_imported = tokenizer.tag or tokenizer.has_two_models
     never = {"suppress_tokens": [PAD, START]} if is_imported else {}
     return {
         "num_beams": card.beam,
-        **of_beam,
+        **beam_fields,
         **never,
         "max_length": MAX_TOKENS // 2,
         "pad_token_id": PAD,

@@ -61,13 +61,12 @@ def marian_files(
     """Returns what `tokenizer_files` does, of an imported vocabulary, for a MarianTokenizer."""
     target = tokenizer.target
     sides = {"": tokenizer, "target_": target}
-    names = {side: of_side.tokens(range(of_side.vocab_size)) for side, of_side in sides.items()}
+    names = {prefix: side.tokens(range(side.vocab_size)) for prefix, side in sides.items()}
     is_separate = names[""] != names["target_"]
     files: dict[str, Any] = {"source.spm": tokenizer.model, "target.spm": target.model}
-    for side, entries in names.items():
-        if is_separate or not side:
-            ids = {name: number for number, name in enumerate(entries)}
-            files[f"{side}vocab.json"] = ids
+    for prefix, entries in names.items():
+        if is_separate or not prefix:
+            files[f"{prefix}vocab.json"] = {name: number for number, name in enumerate(entries)}
     files["tokenizer_config.json"] = language_names(languages) | {
         "tokenizer_class": "MarianTokenizer",
         "bos_token": names[""][START],  # no part of a decoded text

@@ -135,9 +135,7 @@ CHINESE = {
 # fmt: on
 
 
-def english(text: str, **gaps: object) -> str:
-    """Returns an English text with its gaps filled."""
-    return text.format(**gaps)
+english: Say = str.format  # fills the gaps of an English text
 
 
 def chinese(text: str, **gaps: object) -> str:

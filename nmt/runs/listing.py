@@ -89,10 +89,10 @@ def validation(run: Run, weights: Weights | None, scores: dict[str, Any]) -> dic
     if "validation" in scores:
         return dict(scores["validation"])
     rows = run.history()
-    of_epoch = [row for row in rows if weights and row["epoch"] == weights.epoch]
-    if not of_epoch or (weights and weights.kind == "final"):  # which may be a mean of epochs
+    epoch_rows = [row for row in rows if weights and row["epoch"] == weights.epoch]
+    if not epoch_rows or (weights and weights.kind == "final"):  # which may be a mean of epochs
         return {}
-    return validation_metrics(of_epoch[-1])
+    return validation_metrics(epoch_rows[-1])
 
 
 def size(folder: Path) -> int:

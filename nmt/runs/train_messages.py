@@ -207,8 +207,8 @@ def warn_of_other_letters(parent: str, corpus: corpora.Corpus, tokenizer: Tokeni
     """Logs which side of the training text has letters that the parent's tokenizer lacks."""
     tokenizers = tokenizer, tokenizer.target
     sample = [*evaluation.texts(corpus.train.take(SAMPLE_PAIRS))]
-    for side, lines, of_side in zip(("source", "target"), sample, tokenizers, strict=True):
-        share = of_side.share_without_entry(lines)
+    for side, lines, side_tokenizer in zip(("source", "target"), sample, tokenizers, strict=True):
+        share = side_tokenizer.share_without_entry(lines)
         if share > MAX_SHARE_WITHOUT_ENTRY:
             log.warning(
                 f"The tokenizer of {parent} lacks letters of the {side} text: {share:.0%} of the "

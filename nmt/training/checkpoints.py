@@ -162,12 +162,6 @@ def prune(folder: Path, kept_paths: Iterable[str]) -> None:
             file.unlink()
 
 
-def remove_unfinished(folder: Path) -> None:
-    """Removes from a folder what a killed process left of checkpoints that it was saving."""
-    shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
-    prune(folder, paths(folder))
-
-
 class Keeper:
     """Saves and restores a training run."""
 
@@ -186,7 +180,7 @@ class Keeper:
         Older checkpoints there are then removed: those found in the folder, because the list that
         TensorFlow's own manager keeps may name other files.
         """
-        target = self.run.worker_folder / folder.relative_to(self.run.path)
+        target = self._folder_to_write(folder)
         path = str(target / f"ckpt-{number}")
         try:
             write(self.checkpoint, Path(path))
@@ -198,6 +192,10 @@ class Keeper:
                 "then the same command resumes from the newest checkpoint"
             ) from None
         self.saved = time.monotonic()
+
+    def _folder_to_write(self, folder: Path) -> Path:
+        """Returns where this worker writes what belongs into one of the run's folders."""
+        return self.run.worker_folder / folder.relative_to(self.run.path)
 
     def restore_newest(self) -> str | None:
         """Restores the newest readable checkpoint. Returns its path, or None if there is none.
@@ -230,9 +228,13 @@ class Keeper:
     # ---- When to save, and when to end ----
 
     def __enter__(self) -> "Keeper":
-        """From here on a signal waits until the run is saved; see signals.py."""
-        for folder in self._kept_numbers:
-            remove_unfinished(self.run.worker_folder / folder.relative_to(self.run.path))
+        """From here on a signal waits until the run is saved; see signals.py.
+
+        What a killed process left of checkpoints that it was saving is removed.
+        """
+        for folder in map(self._folder_to_write, self._kept_numbers):
+            shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
+            prune(folder, paths(folder))
         self.signals.__enter__()
         return self
 

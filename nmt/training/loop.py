@@ -25,7 +25,7 @@ from nmt.training.listeners import EpochRecord, Listeners, RunRecord, StepRecord
 from nmt.training.named_state import NamedState
 from nmt.training.plan import Plan, Progress
 from nmt.training.run_folder import RunFolder
-from nmt.training.step import Trainer, meter_of
+from nmt.training.step import FastStep, StoryMeter, Trainer
 
 REFRESH_BATCHES = 20  # between two updates of the progress bar, each of which waits for the device
 SAMPLES = 3  # validation sentences whose translations are recorded after each epoch
@@ -125,7 +125,8 @@ class Epochs:
         self, step: Trainer, options: Options, counters: Counters, validator: Any,
         strategy: tf.distribute.Strategy, workers: cluster.Cluster = cluster.ALONE,
     ):  # fmt: skip
-        self.training_step, self.meter, self.options = step, meter_of(step), options
+        self.training_step, self.options = step, options
+        self.meter = step if isinstance(step, FastStep) else StoryMeter(step)
         self.counters, self.validator = counters, validator
         self.strategy, self.workers = strategy, workers
         self.epoch, self.position, self.sums_so_far, self.total_steps = counters

@@ -7,6 +7,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+from nmt.training import devices
 from transformer_model import Transformer
 
 
@@ -186,9 +187,7 @@ class SharedOptimizer:
         self, optimizer: keras.Optimizer, variables: Sequence[keras.Variable],
         accumulate: int = 1, clip_norm: float = 0.0, compiled: bool = False,
     ):  # fmt: skip
-        self.update_device = self._update_device
-        if compiled:
-            self.update_device = tf.function(self._update_device, jit_compile=True)
+        self.update_device = devices.compiler(compiled)(self._update_device)
         self.optimizer, self.variables, self.clip_norm = optimizer, variables, clip_norm
         optimizer.build(variables)
         self.gradient_norm = tf.Variable(  # of the newest step

@@ -149,11 +149,6 @@ def new_fast_step(
     return FastStep(transformer, optimizer, options, strategy, parts)
 
 
-def meter_of(step: Any) -> FastStep | StoryMeter:
-    """Returns what an epoch reads the measurements of a step from: a FastStep has its own."""
-    return step if isinstance(step, FastStep) else StoryMeter(step)
-
-
 def check_story(options: Options, strategy: tf.distribute.Strategy) -> None:
     """Raises a UserError if the options of a run ask for what the story's step does not have."""
     variant = Variant(**{name: getattr(options, name) for name in Variant._fields})

@@ -27,7 +27,7 @@ def rows(path: str | Path, selection: Selection, _read: ReadLines) -> Iterator[R
             wanted = wanted or given  # all files within a file are of one direction
             continue
         number += 1
-        if wanted and given and not _is_in(wanted, given):
+        if wanted and given and not all(map(overlap, wanted, given)):
             raise UserError(
                 f"{path}: is {given.source} to {given.target}, not {wanted.source} to "
                 f"{wanted.target}; name --languages as the file does, and one direction per file"
@@ -61,10 +61,6 @@ def _languages_of(event: xml_elements.Event) -> Pair | None:
     """Returns the languages that an element names, in their usual form."""
     codes = [event.element.get(name) for name in LANGUAGES[event.name]]
     return Pair(*(canonical(code) or code for code in codes)) if all(codes) else None
-
-
-def _is_in(wanted: Pair, given: Pair) -> bool:
-    return all(map(overlap, wanted, given))
 
 
 XLIFF = Format(rows, languages)
