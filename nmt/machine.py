@@ -6,9 +6,11 @@ import math
 import os
 import platform
 import signal
+import threading
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 CGROUPS, MEMBERSHIP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
 M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD = -1, -2, -3  # parameters of glibc's mallopt
@@ -62,6 +64,25 @@ def cores() -> int:
 def may_have_gpu() -> bool:
     """Returns whether the driver of a GPU is there: else TensorFlow need not be asked for one."""
     return any(path.exists() for path in DRIVERS)
+
+
+@contextlib.contextmanager
+def signals_end_the_process() -> Iterator[None]:
+    """Within the block, END_SIGNALS that are not ignored end the process, without a traceback.
+
+    Beside the main thread, which alone handles signals, nothing changes.
+    """
+    handlers: dict[int, Any] = {}
+    if threading.current_thread() is threading.main_thread():
+        handlers = {number: signal.getsignal(number) for number in END_SIGNALS}
+    for number, handler in handlers.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, signal.SIG_DFL)
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
 
 
 def memory() -> int:

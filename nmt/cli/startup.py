@@ -9,12 +9,11 @@ import gc
 import os
 import signal
 import sys
-import threading
 from collections.abc import Iterator
 from types import FrameType
 
 from nmt import Terminated, messages
-from nmt.machine import END_SIGNALS
+from nmt.machine import signals_end_the_process
 
 # Trying which kernels of a GPU are fastest takes longer than the rest of compiling.
 XLA_FLAGS = {"--xla_gpu_autotune_level": "0", "--xla_gpu_enable_triton_gemm": "false"}
@@ -55,7 +54,7 @@ def import_tensorflow() -> None:
     """
     if "tensorflow" not in sys.modules:
         with (
-            _signals_end_the_process(), messages.quiet(), objects_stay(),
+            signals_end_the_process(), messages.quiet(), objects_stay(),
             not_installed("matplotlib"),  # 30 MiB, which Keras would import for galleries of images
         ):  # fmt: skip
             from nmt.runs import restoring  # noqa: F401
@@ -94,23 +93,6 @@ def not_installed(module: str) -> Iterator[None]:
         yield
     finally:
         del sys.modules[module]
-
-
-@contextlib.contextmanager
-def _signals_end_the_process() -> Iterator[None]:
-    """Within the block, signals end the process, without a traceback.
-
-    Beside the main thread, which alone handles signals, nothing changes.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    handlers = {number: signal.signal(number, signal.SIG_DFL) for number in END_SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
 
 
 def terminate(number: int, _frame: FrameType | None) -> None:

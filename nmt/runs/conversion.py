@@ -96,9 +96,9 @@ def write(run: RunFolder, weights: Weights, tokenizer: Tokenizer, networks: Netw
 
 def save(folder: Path, networks: Networks, tokenizer: Tokenizer) -> None:
     """Writes the weights for CTranslate2. Imports TensorFlow."""
-    from nmt.exports import ctranslate2_model
+    from nmt.decoding.engines import ctranslate2_weights
 
-    ctranslate2_model.save(folder, networks.transformer, tokenizer)
+    ctranslate2_weights.save(folder, networks.transformer, tokenizer)
 
 
 def converted_folder(run: RunFolder, weights: Weights) -> Path:

@@ -9,7 +9,6 @@ import atexit
 import json
 import os
 import shutil
-import signal
 import tempfile
 from collections.abc import Callable, Sequence
 from typing import TypeVar
@@ -61,20 +60,14 @@ class Cluster:
         machine.keep_freed_memory()
         # While TensorFlow waits, it does not come back to Python, whose handlers would do nothing.
         # It takes SIGTERM itself, without a use for it here.
-        before = {number: signal.getsignal(number) for number in machine.END_SIGNALS}
-        for number, handler in before.items():
-            if handler != signal.SIG_IGN:
-                signal.signal(number, signal.SIG_DFL)
         try:
-            strategy = tf.distribute.MultiWorkerMirroredStrategy()
+            with machine.signals_end_the_process():
+                strategy = tf.distribute.MultiWorkerMirroredStrategy()
         except (tf.errors.OpError, ValueError, RuntimeError) as error:
             why = reason(error)
             if "Could not start gRPC server" in why:
                 why = f"another process uses {self.workers[self.index]}; a worker with this index?"
             raise UserError(f"{VARIABLE}: joining failed ({why}); {HELP}") from None
-        finally:
-            for number, handler in before.items():
-                signal.signal(number, handler)
         here = strategy.num_replicas_in_sync // len(self.workers)  # replicas of one worker
 
         @tf.function

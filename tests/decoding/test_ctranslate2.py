@@ -12,14 +12,13 @@ from nmt import UserError
 from nmt.corpus.vocabulary import train_tokenizer
 from nmt.decoding import translator
 from nmt.decoding.batch_sizes import Batching
-from nmt.decoding.engines import choice
+from nmt.decoding.engines import choice, ctranslate2_weights
 from nmt.decoding.engines.choice import choose_engine, tensorflow_engine
 from nmt.decoding.engines.ctranslate2 import CTranslate2Engine
 from nmt.decoding.engines.engine import Converted, EngineSettings, IdPair, PairScore, Request
 from nmt.decoding.engines.tensorflow import TensorFlowEngine
 from nmt.decoding.search_options import EXTRA_TOKENS, Repetition, Sampling, SearchOptions
 from nmt.decoding.translator import Translator
-from nmt.exports import ctranslate2_model
 from nmt.runs import loading
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import END, PAD, START, Transformer
@@ -70,7 +69,7 @@ def tokenizer():
 def weights_in(folder, tokenizer, end):
     """Returns the Weights of a network whose logits have a bias for END."""
     transformer = network_for(tokenizer, end, num_layers=2)
-    ctranslate2_model.save(folder / "engine", transformer, tokenizer)
+    ctranslate2_weights.save(folder / "engine", transformer, tokenizer)
     return Weights(transformer, tokenizer, folder / "engine")
 
 
@@ -79,7 +78,7 @@ def trained(finished, tmp_path_factory):
     """Weights that have learned: translations vary, and beams are not a matter of rounding."""
     _, tokenizer, model = loading.load(finished / "run")
     folder = tmp_path_factory.mktemp("trained") / "engine"
-    ctranslate2_model.save(folder, model.transformer, tokenizer)
+    ctranslate2_weights.save(folder, model.transformer, tokenizer)
     return Weights(model.transformer, tokenizer, folder)
 
 
@@ -284,7 +283,7 @@ def test_padding_and_start_are_never_generated(tokenizer, tmp_path):
     bias[[PAD, START]] += 99
     weights.transformer.final_layer.set_weights([kernel, bias])
     folder = tmp_path / "biased"
-    ctranslate2_model.save(folder, weights.transformer, tokenizer)
+    ctranslate2_weights.save(folder, weights.transformer, tokenizer)
     results = weights._replace(folder=folder).engine(beam=3).search(weights.requests())
     assert all(not {PAD, START} & {*best.ids[1:]} for best, *_ in results)
 
