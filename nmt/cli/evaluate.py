@@ -115,7 +115,6 @@ def score_runs(args: Namespace) -> None:
     with trained_runs.unchanged(runs):
         trained = trained_runs.load_runs(args, runs)
     from nmt.results import evaluation, scores
-    from nmt.runs import loading
 
     if args.quantization and not against:  # says what it costs
         against = [runs[0]]
@@ -141,13 +140,22 @@ def score_runs(args: Namespace) -> None:
         log.info("scores.json stays as it is: it is for the final weights, at the end of training.")
     text = TestText(name, sources, references, scoring, parts, glossary)
     scores.warn_of_tokenized_text(references[0], **text.scoring)
+    print_scores(args, text, systems_of(args, trained, against, sources))
+
+
+def systems_of(
+    args: Namespace, trained: TrainedRun, against: Sequence[Run], sources: Sequence[str]
+) -> list[System]:
+    """Returns the Systems of what is loaded, a run or an ensemble, and of runs to compare with."""
+    from nmt.runs import loading
+
     paths = " and ".join(map(str, (trained.run.path, *args.ensemble)))
     quantized = f" with weights in {args.quantization}" if args.quantization else ""
     systems = [system_of(trained, paths + quantized, sources)]
     for run in against:  # one in memory at a time
         rival = loading.load(run, args.checkpoint, **flags.given(args))
         systems.append(system_of(rival, str(run.path), sources))
-    print_scores(args, text, systems)
+    return systems
 
 
 def report_run(

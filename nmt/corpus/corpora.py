@@ -77,6 +77,20 @@ def trained_on(dataset: Dataset) -> Iterator[tuple[str, str]]:
 # ---- Corpora ----
 
 
+def _pairs_of_sources(
+    dataset: Dataset, drawn: set[int], side: int
+) -> tuple[dict[int, str], dict[str, list[int]]]:
+    """Returns the sources of drawn pairs by their numbers, and the numbers of all pairs of each."""
+    source_of = {
+        number: pair[side] for number, pair in enumerate(trained_on(dataset)) if number in drawn
+    }
+    numbers: dict[str, list[int]] = {source: [] for source in source_of.values() if source}
+    for number, pair in enumerate(trained_on(dataset)):
+        if pair[side] in numbers:
+            numbers[pair[side]].append(number)
+    return source_of, numbers
+
+
 def held_out_numbers(dataset: Dataset, parts: int, seed: int, side: int) -> list[list[int]]:
     """Returns the numbers of the pairs that `hold_out` holds out, a list for each part.
 
@@ -94,14 +108,7 @@ def held_out_numbers(dataset: Dataset, parts: int, seed: int, side: int) -> list
         raise too_few
     drawn = rng.sample(range(pairs), size * parts)
     spare = rng.sample(range(pairs), min(pairs, SPARE_SOURCES))  # where a part would get none
-    wanted = {*drawn, *spare}
-    source_of = {
-        number: pair[side] for number, pair in enumerate(trained_on(dataset)) if number in wanted
-    }
-    numbers: dict[str, list[int]] = {source: [] for source in source_of.values() if source}
-    for number, pair in enumerate(trained_on(dataset)):
-        if pair[side] in numbers:
-            numbers[pair[side]].append(number)
+    source_of, numbers = _pairs_of_sources(dataset, {*drawn, *spare}, side)
 
     def add(chosen: list[int], candidates: list[int], enough: int, most: int) -> None:
         """Adds all pairs of the sources of candidates, each of at most `most`, until `enough`."""

@@ -42,6 +42,15 @@ def probe(urls: Sequence[str]) -> None:
         raise ConnectionError(f"no connection to {urls[0]}")
 
 
+def _holds_pairs(builder: "DatasetBuilder") -> bool:
+    """Returns whether a TFDS dataset, prepared or not, has a source and a target text."""
+    import tensorflow_datasets as tfds
+
+    features, keys = builder.info.features, builder.info.supervised_keys or ()
+    texts = [key in features and isinstance(features[key], tfds.features.Text) for key in keys]
+    return bool(texts) and all(texts)
+
+
 def parallel_text(name: str) -> "DatasetBuilder":
     """Returns the TFDS builder of a translation dataset, downloaded and prepared if necessary.
 
@@ -63,11 +72,7 @@ def parallel_text(name: str) -> "DatasetBuilder":
     )
     try:
         builder = tfds.builder(name)
-        features, source_and_target = builder.info.features, builder.info.supervised_keys or ()
-        if not source_and_target or not all(
-            key in features and isinstance(features[key], tfds.features.Text)
-            for key in source_and_target
-        ):
+        if not _holds_pairs(builder):
             raise not_parallel
         if not builder.is_prepared():
             probe(list(builder.url_infos or ()))

@@ -171,5 +171,5 @@ def evaluate(
         raise UserError("evaluate needs as many references as sources, and at least one")
     translations = evaluation.translate_all(model, tokenizer, sources)
     scoring = evaluation.scoring_options(model, references)
-    rows = scores.score(translations, references, ter=ter, **scoring)
-    return {"lines": len(translations), **rows}
+    metrics = scores.score(translations, references, ter=ter, **scoring)
+    return {"lines": len(translations)} | metrics

@@ -20,10 +20,13 @@ def duration(seconds: float) -> str:
 
 
 class BatchTimer:
-    """Times the batches of an epoch; if they are many, without the first, which trace functions."""
+    """Times the batches of an epoch; if they are many, without the first, which trace functions.
 
-    def __init__(self, first: int = 0):
-        self.first, self.started = first, time.perf_counter()
+    When it starts, `first` of them are done, with so many `tokens`.
+    """
+
+    def __init__(self, first: int = 0, tokens: float = 0.0):
+        self.first, self.tokens, self.started = first, tokens, time.perf_counter()
         self._warm = False  # the first batches are over
         self._begin, self._begin_time = first, self.started  # of what is measured
 
@@ -41,8 +44,8 @@ class BatchTimer:
         return (time.perf_counter() - self._begin_time) / max(number - self._begin, 1)
 
     def per_second(self, tokens: float) -> float:
-        """Returns the speed of so many tokens since the timer started."""
-        return tokens / (time.perf_counter() - self.started)
+        """Returns the speed since the timer started, now that so many tokens are done."""
+        return (tokens - self.tokens) / (time.perf_counter() - self.started)
 
 
 class RunTimes:

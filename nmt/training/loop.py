@@ -173,11 +173,7 @@ class Epochs:
             self.sums_so_far.assign(tf.zeros(3, tf.float64))
         self.meter.trace(batches.element_spec, accumulate)
         self.times.batches = batches_per_epoch
-        tokens_before, timer = float(self.sums_so_far[2]), BatchTimer(first)
-
-        def rate() -> float:
-            return timer.per_second(float(self.sums_so_far[2]) - tokens_before)
-
+        timer = BatchTimer(first, float(self.sums_so_far[2]))
         with ProgressBar(title, batches_per_epoch, first) as bar:
             numbers = range(first + 1, batches_per_epoch + 1)
             for number, (inp, tar) in zip(numbers, batches, strict=False):
@@ -192,14 +188,15 @@ class Epochs:
                     save = self.is_to_be_saved(keeper, number, step)
                 if save or is_last or number % REFRESH_BATCHES == 0:
                     new_sums = self.advance(title)
-                    bar.show(number, self.report(title, number, new_sums, rate()))
+                    self.rate = timer.per_second(float(self.sums_so_far[2]))
+                    bar.show(number, self.report(title, number, new_sums))
                     timer.note(number)
                     self.estimate_once(timer, number)
                 if save and keeper:
                     self.save_within_epoch(keeper)
         if not first or timer.is_measured(batches_per_epoch):  # else these few trace functions
             self.times.batch_seconds = timer.seconds_per_batch(batches_per_epoch)
-        self.rate = rate()
+        self.rate = timer.per_second(float(self.sums_so_far[2]))
 
     def rest_of_epoch(self, batches: Batches) -> "tf.distribute.DistributedDataset | Stream":
         """Returns the replicas' shares of the batches of this epoch, from `position` on.
@@ -258,19 +255,19 @@ class Epochs:
         self.position.assign_add(len(sums))
         return new_sums
 
-    def report(self, title: str, number: int, new_sums: np.ndarray, rate: float) -> str:
+    def report(self, title: str, number: int, new_sums: np.ndarray) -> str:
         """Logs the metrics of the newest batches. Returns those of the epoch, for the bar."""
         new_loss, new_hits, new_tokens = new_sums
         self.warn_of_loss(f"{title}, batch {number}", new_loss / new_tokens)
         self.listeners.take(
             StepRecord(
                 self.step, new_loss / new_tokens, new_hits / new_tokens,
-                self.meter.gradient_norm, rate,
+                self.meter.gradient_norm, self.rate,
                 float(self.training_step.optimizer.learning_rate),
             )
         )  # fmt: skip
         loss, hits, tokens = self.sums_so_far.numpy()
-        return f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, {rate:,.0f} tokens/s"
+        return f"loss {loss / tokens:.3f}, accuracy {hits / tokens:.3f}, {self.rate:,.0f} tokens/s"
 
     def warn_of_loss(self, where: str, loss: float) -> None:
         """Logs, once, that a mean loss per token, in nats, is far above that of guessing."""
