@@ -15,7 +15,7 @@ serving   the server: APIs, queue, streaming, its page
 cli       command line, commands, start-up, exit codes
 
 keywords.py, machine.py, messages.py, neighbors.py, options.py, output.py, program.py, progress.py,
-resumable_output.py and seeds.py serve all of them.
+reading.py, resumable_output.py and seeds.py serve all of them.
 
     from nmt import UserError, __version__, evaluate, load_translator, train, translate_document
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[1]
 CORE = ["text", "corpus", "network", "decoding", "exports", "training", "results", "runs"]
 EDGE = {  # the applications, and what each takes of the rooms; nothing of the core uses one
     "documents": ["text"],
-    "imports": ["text", "corpus", "network", "training", "runs"],
+    "imports": ["text", "network", "runs"],
     "serving": ["text", "decoding", "results", "runs", "documents"],
 }
 ROOMS = [*CORE, *EDGE, "cli"]

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from nmt import UserError
 from nmt.cli import flags, startup
 from nmt.neighbors import params
+from nmt.reading import read_file
 from nmt.runs import listing
 from nmt.runs.folder import Run
 from nmt.training.checkpoint_files import paths
-from nmt.training.run_folder import read_file
 
 if TYPE_CHECKING:  # what takes a while to import
     from nmt.runs.loading import TrainedRun

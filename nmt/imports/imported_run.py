@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import tensorflow as tf
-
-from nmt import UserError, machine, output
-from nmt.corpus.source import CorpusSource
+from nmt import UserError, output
 from nmt.imports.imported_model import ImportedModel
 from nmt.messages import log
 from nmt.network import marian
 from nmt.network.factory import build_transformer
 from nmt.runs.folder import Run
 from nmt.runs.parameters import Parameters
+from nmt.runs.restoring import save_final
 from nmt.text.tokenizer import Tokenizer
-from nmt.training.named_state import NamedState
 from transformer_model import Transformer
 
 EPOCH = 1  # that the weights are said to be of
@@ -35,20 +32,14 @@ def write_run(path: Path, model: ImportedModel) -> Transformer:
         model.options, imported.entries, target_vocab_size=imported.target_entries
     )
     assign(transformer, model)
-    hashes = {"tokenizer_sha256": tokenizer.sha256}
-    corpus = CorpusSource(dataset=model.name, languages=model.languages)  # which is not known
-    parameters = Parameters(
-        model.options, corpus, hashes, versions=machine.versions(), imported=imported
-    )
+    parameters = Parameters.of_imported(model.options, model.languages, imported, tokenizer.sha256)
     with output.new(path) as unfinished:
         run = Run(unfinished)
-        run.final.mkdir(parents=True)
         run.write(run.tokenizer.name, source)
         if two:
             run.write(run.target_tokenizer.name, target)
         run.write("params.json", parameters.content)
-        counters = {"epoch": tf.Variable(EPOCH), "steps": tf.Variable(0, dtype=tf.int64)}
-        NamedState(transformer, **counters).write(str(run.final / f"ckpt-{EPOCH}"))
+        save_final(run, transformer, EPOCH)
     return transformer
 
 

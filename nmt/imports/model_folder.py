@@ -14,7 +14,7 @@ import numpy as np
 
 from nmt import UserError
 from nmt.messages import reason
-from nmt.training.run_folder import read_file
+from nmt.reading import read_file
 
 SAFETENSORS, PICKLE = "model.safetensors", "pytorch_model.bin"
 INDEX = f"{SAFETENSORS}.index.json"  # of weights in several files

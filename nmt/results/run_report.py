@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from nmt import UserError, machine
 from nmt.messages import plural
 from nmt.options import Options
+from nmt.reading import read_file
 from nmt.training.epoch_metrics import validation_metrics
-from nmt.training.run_folder import RunFolder, read_file
+from nmt.training.run_folder import RunFolder
 
 if TYPE_CHECKING:  # what imports TensorFlow
     from nmt.corpus.corpora import Corpus

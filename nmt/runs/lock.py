@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Self
 
 from nmt import UserError, output
+from nmt.reading import read_file
 from nmt.runs.folder import RUN_FILES, Run, check_links
 from nmt.training.checkpoint_files import paths
-from nmt.training.run_folder import RunFolder, read_file
+from nmt.training.run_folder import RunFolder
 
 LOCK = b"A run folder of run_demo.py\n"  # the content of the file
 

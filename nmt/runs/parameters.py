@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, get_type_hints
 
-from nmt import UserError
+from nmt import UserError, machine
 from nmt.corpus.source import CorpusSource
 from nmt.neighbors import params
 from nmt.options import Options, error_in_row
@@ -34,6 +34,15 @@ class Parameters:
     versions: dict[str, str] = field(default_factory=dict)  # of the libraries that trained it last
     spells_numbers: bool = False  # whether its text writes some numbers of the source as words
     imported: Imported | None = None  # the model that it, or the first of its parents, was made of
+
+    @classmethod
+    def of_imported(
+        cls, options: Options, languages: tuple[str, ...], imported: Imported, tokenizer_sha256: str
+    ) -> "Parameters":
+        """Returns those of a run that is made of an imported model, whose text is not known."""
+        corpus = CorpusSource(dataset=imported.model, languages=languages)
+        hashes = {"tokenizer_sha256": tokenizer_sha256}
+        return cls(options, corpus, hashes, versions=machine.versions(), imported=imported)
 
     @property
     def identity(self) -> int:

@@ -1,5 +1,6 @@
 """Building the network of a run for TensorFlow, and restoring its weights."""
 
+import keras
 import tensorflow as tf
 
 from nmt import UserError
@@ -10,6 +11,7 @@ from nmt.runs.weights import Weights
 from nmt.text.tokenizer import Tokenizer
 from nmt.training import checkpoints, devices
 from nmt.training.named_state import NamedState
+from nmt.training.run_folder import RunFolder
 
 
 def new_networks(options: Options, tokenizer: Tokenizer, plain: bool = False) -> Networks:
@@ -20,6 +22,13 @@ def new_networks(options: Options, tokenizer: Tokenizer, plain: bool = False) ->
     )
     epoch, steps = tf.Variable(0), tf.Variable(0, dtype=tf.int64)
     return Networks(transformer, forward_pass(transformer, plain=plain), parts, epoch, steps)
+
+
+def save_final(run: RunFolder, network: keras.Model, epoch: int) -> None:
+    """Writes the weights of a network into a new run folder, as those of an epoch without steps."""
+    run.final.mkdir(parents=True)
+    state = NamedState(network, epoch=tf.Variable(epoch), steps=tf.Variable(0, dtype=tf.int64))
+    state.write(str(run.final / f"ckpt-{epoch}"))
 
 
 def restored_networks(

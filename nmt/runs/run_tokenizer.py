@@ -3,10 +3,10 @@
 from nmt import UserError
 from nmt.machine import memory
 from nmt.options import Options
+from nmt.reading import read_file
 from nmt.runs.folder import Run
 from nmt.text.imported import Imported
 from nmt.text.tokenizer import Tokenizer
-from nmt.training.run_folder import read_file
 
 LOWER = "lower --d-model, --dff, --num-layers, --decoder-layers or --vocab-size"
 

@@ -17,7 +17,6 @@ import tensorflow as tf
 
 from nmt.network.keras_layers import parts_of
 from nmt.training.optimizer import Adam, Muon
-from transformer_model import Transformer
 
 
 def named_variables(layer: keras.Layer) -> dict[str, keras.Variable]:
@@ -54,7 +53,7 @@ class NamedState:
 
     def __init__(
         self,
-        transformer: Transformer,
+        transformer: keras.Model,
         optimizer: Adam | Muon | None = None,
         **counters: tf.Variable,
     ):

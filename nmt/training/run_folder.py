@@ -13,14 +13,12 @@ held-out-validation.tsv, held-out-test.tsv           pairs that are not trained 
 
 import contextlib
 import json
-import stat
 from pathlib import Path
 from typing import Any
 
 from nmt import UserError, output
+from nmt.reading import read_file
 from nmt.training.checkpoint_files import paths
-
-MAX_BYTES = 256_000_000  # of a file but weights, all of which is in memory
 
 HELD_OUT_FILES = {  # of pairs that are held out of training files, by flag
     "valid": "held-out-validation.tsv",
@@ -121,19 +119,6 @@ class RunFolder:
                     "to resume without them"
                 )
         return list(epochs)
-
-
-def read_file(path: Path) -> bytes:
-    """Returns the content of a file of a run; at once, whatever stands there.
-
-    An OSError if it cannot be read, is no file (a named pipe would wait), or is too large.
-    """
-    status = path.stat()
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError("is no file")
-    if status.st_size > MAX_BYTES:
-        raise OSError(f"has more than {MAX_BYTES:,} bytes")
-    return path.read_bytes()
 
 
 def parse_json(path: Path, data: bytes) -> Any:
