@@ -111,7 +111,6 @@ def model_card(run: Run, weights: Weights, options: Options, languages: Sequence
     """Returns what the model card says of a run: scores, if these weights have been scored."""
     scores = run.read("scores.json", {})  # none before the run has ended
     weight_scores = scores if scores_are_of(scores, weights) else {}
-    metrics = {name: score for name, score in weight_scores.items() if isinstance(score, dict)}
     imported = run.parameters.imported
     return ModelCard(
         name=run.path.name,
@@ -120,8 +119,8 @@ def model_card(run: Run, weights: Weights, options: Options, languages: Sequence
         length_penalty=options.length_penalty,
         scores={
             name: Score(score["score"], score["interval"], score.get("signature", ""))
-            for name, score in metrics.items()
-            if "interval" in score
+            for name, score in weight_scores.items()
+            if isinstance(score, dict) and "interval" in score
         },
         languages=tuple(languages),
         example=next((line.source for line in run_report.read_translations(run, 1)), ""),

@@ -154,8 +154,9 @@ def choices_of(args: Namespace, picture: Picture) -> dict[str, Any]:
     Raises a UserError if a flag is of other pictures, or a run of --beside is not trained.
     """
     names = {name for row in pictures.PICTURES for name in row.flags}
-    choices = {name: value for name, value in vars(args).items() if name in names}
-    choices = {name: value for name, value in choices.items() if value is not None}
+    choices = {
+        name: value for name, value in vars(args).items() if name in names and value is not None
+    }
     if wrong := [name for name in choices if name not in picture.flags]:
         flag = "average" if wrong[0] == "mean" else wrong[0]
         raise UserError(f"plot {picture.name}: takes no --{flag}; leave it out")

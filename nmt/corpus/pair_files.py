@@ -51,10 +51,14 @@ def new_pairs(paths: Sequence[str], pair: Pair | None, flag: str = "--to") -> It
         new_files = [stack.enter_context(_new_text_file(path)) for path in paths]
         if is_tmx and pair:
             yield stack.enter_context(unit_writer(new_files[0], pair))
-        elif len(new_files) == 1:
-            yield lambda source, target: _write_lines(new_files, f"{source}\t{target}")
-        else:
-            yield lambda source, target: _write_lines(new_files, source, target)
+            return
+
+        def write(*sides: str) -> None:
+            lines = sides if len(new_files) == 2 else ["\t".join(sides)]
+            for file, line in zip(new_files, lines, strict=True):
+                file.write(f"{line}\n")
+
+        yield write
 
 
 @contextlib.contextmanager
@@ -65,8 +69,3 @@ def _new_text_file(path: str) -> Iterator[TextIO]:
         write(unfinished, "wt", encoding="utf-8", newline="\n") as file,
     ):
         yield file
-
-
-def _write_lines(new_files: Sequence[TextIO], *lines: str) -> None:
-    for file, line in zip(new_files, lines, strict=True):
-        file.write(f"{line}\n")

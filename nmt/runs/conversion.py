@@ -126,10 +126,8 @@ def _remove_others(run: RunFolder) -> None:
     """
     current = set()
     for kind in KINDS:
-        try:
+        with contextlib.suppress(UserError):  # no weights of this kind
             current.add(converted_folder(run, choose_weights(run, kind)))
-        except UserError:  # no weights of this kind
-            continue
     for folder in {*run.engine.glob("*")} - current:
         with contextlib.suppress(OSError):  # another process has removed it
             age = time.time() - folder.stat().st_mtime

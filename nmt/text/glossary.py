@@ -7,7 +7,6 @@ that of the term, decoding/placement.py puts it in. Nothing is inflected.
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
 from nmt import UserError
 from nmt.text import encoding, spelling
@@ -17,11 +16,6 @@ from nmt.text.protected import Span
 from nmt.text.scripts import UNSPACED
 
 COMMENT = "#"
-
-
-class _Match(NamedTuple):
-    end: int  # in the text
-    term: str  # as the glossary has it
 
 
 class Glossary:
@@ -78,30 +72,32 @@ class Glossary:
         """Returns the terms in a text as Spans, whose originals are their translations."""
         folded, spans, start = fold(text, self._source), [], 0
         while start < len(text):
-            match = self._longest(text, folded, start)
-            if match:
-                begins_text = not text[:start].strip()
-                written = text[start : match.end]
+            term, end = self._longest(text, folded, start)
+            if term:
+                written, begins_text = text[start:end], not text[:start].strip()
                 first_target, *other_targets = (
-                    self._cased(translation, written, match.term, begins_text)
-                    for translation in self._terms[match.term]
+                    self._cased(translation, written, term, begins_text)
+                    for translation in self._terms[term]
                 )
-                spans.append(Span(start, match.end, "term", first_target, tuple(other_targets)))
-            start = match.end if match else start + 1
+                spans.append(Span(start, end, "term", first_target, tuple(other_targets)))
+            start = end
         return spans
 
-    def _longest(self, text: str, folded: str, start: int) -> _Match | None:
-        """Returns the longest term that starts at a position; None if there is none."""
+    def _longest(self, text: str, folded: str, start: int) -> tuple[str, int]:
+        """Returns the longest term that starts at a position, as the glossary has it, and its end.
+
+        If there is none, "" and the next position.
+        """
         if folded[start] not in self._first_letters or _within_word(text, start):
-            return None
+            return "", start + 1
         for length in self._lengths:
             end = start + length
             written, small = text[start:end], folded[start:end]
             term = written if written in self._terms else self._by_form.get(written)
             term = term or self._by_form.get(small)
             if term and end <= len(text) and not _within_word(text, end):
-                return _Match(end, term)
-        return None
+                return term, end
+        return "", start + 1
 
     def _cased(self, translation: str, written: str, term: str, begins_text: bool) -> str:
         """Returns a translation of a term in the case in which a text has the term."""
