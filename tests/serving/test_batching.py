@@ -169,7 +169,14 @@ def test_a_client_that_leaves_takes_its_texts_along():
     assert run(scenario) == ([["a"], ["c"]], 0)
 
 
-def test_a_sentence_does_not_wait_for_a_page():
+@pytest.mark.parametrize(
+    ("path", "long_request"),
+    [
+        ("/translate", {**ASKED, "q": "um " * 1000}),
+        ("/n-best", {"text": "um " * 200, "target": "en", "n_best": 8}),
+    ],
+)
+def test_a_sentence_does_not_wait_for_a_page(path, long_request):
     begun, may_end = threading.Event(), threading.Event()
 
     class Slow(Capitals):
@@ -179,11 +186,9 @@ def test_a_sentence_does_not_wait_for_a_page():
                 assert may_end.wait(60)
             return super().translation(text)
 
-    with client_of(Slow()) as client:
-        page = {**ASKED, "q": "um " * 1000}
-        with ThreadPoolExecutor() as pool:
-            answer = pool.submit(client.post, "/translate", json=page)
-            assert begun.wait(60)
-            assert client.post("/translate", json=ASKED).json()["translatedText"] == "UM"
-            may_end.set()
-            assert answer.result().status_code == 200
+    with client_of(Slow()) as client, ThreadPoolExecutor() as pool:
+        answer = pool.submit(client.post, path, json=long_request)
+        assert begun.wait(60)
+        assert client.post("/translate", json=ASKED).json()["translatedText"] == "UM"
+        may_end.set()
+        assert answer.result().status_code == 200

@@ -71,6 +71,13 @@ def test_a_translation_holds_a_term_as_whole_words_once_for_each(text, terms, mi
     assert missing_terms(text, terms) == missing
 
 
+def test_of_the_translations_of_a_term_the_longest_is_taken_out():
+    terms = [Span(0, 0, "term", "hockey", ("ice hockey",)), Span(1, 1, "term", "ice")]
+    text, missing = take_out_terms("We play ice hockey.", terms)
+    assert text.split() == ["We", "play", "."]
+    assert [span.original for span in missing] == ["ice"]
+
+
 def test_letters_whose_small_form_is_longer_shift_nothing():
     assert translate("İİ dog", {"dog": "chien"}) == "İİ chien"
 
