@@ -483,8 +483,8 @@ def test_a_page_quotes_what_was_printed(name, block):
     if block.startswith("    "):
         assert all(line in output for line in dedent(block).splitlines())
     known = {number.replace(",", "") for number in re.findall(r"\d[\d,]*(?:\.\d+)?", output)}
-    quoted = {number.replace(",", "") for number in quoted_numbers(block)}
-    assert quoted <= known
+    quoted = {*quoted_numbers(block), *re.findall(r"\d+\.\d+", block)}
+    assert {number.replace(",", "") for number in quoted} <= known
 
 
 def test_each_output_is_quoted():

@@ -42,7 +42,7 @@ def tried(driver, tmp_path):
 @pytest.mark.slow
 def test_the_exercises_have_the_results_that_the_page_of_exercises_expects(tried):
     pieces = tried.ask("return tokenizer.encode('Wittgenstein').slice(1, -1).map(label)")
-    assert len(pieces) == 7
+    assert len(pieces) == 8
     assert all(piece.startswith("·") for piece in pieces[1:])
     assert tried.ask("return tokenizer.encode('😀').map(label)")[2:6] == [
         "<0xF0>", "<0x9F>", "<0x98>", "<0x80>"
@@ -52,7 +52,7 @@ def test_the_exercises_have_the_results_that_the_page_of_exercises_expects(tried
     assert "Does" in tried.ask(
         "return likeliest(translation.steps[0].probabilities, CANDIDATES).map(({id}) => label(id))"
     )
-    assert tried.ask(BEGUN, CAR, "Does", {}) == "Does my brother have just buy a red car."
+    assert tried.ask(BEGUN, CAR, "Does", {}) == "Does my brother have just bought a red car?"
     sampled = [tried.ask(BEGUN, CAR, "", {"temperature": 4, "topK": 2}) for _ in range(20)]
     assert sum(text.endswith("red car.") for text in sampled) > 10
     wild = [tried.ask(BEGUN, CAR, "", {"temperature": 4}) for _ in range(5)]
@@ -62,7 +62,7 @@ def test_the_exercises_have_the_results_that_the_page_of_exercises_expects(tried
         "return Object.fromEntries(translation.target.slice(1).map((id, q) => [label(id), source["
         "highest(source.map((_, k) => heads.reduce((sum, head) => sum + head[q][k], 0)))]]));"
     )
-    assert (attended["red"], attended["car"]) == ("verm", "carro")
+    assert (attended["red"], attended["car"]) == ("vermel", "carro")
     both = [tried.ask(make_pictures.TRANSLATE, text, {"positions": False}) for text in SEES]
     assert both == ["The boy sees the cat."] * 2
     assert tried.ask(make_pictures.TRANSLATE, SEES[1], {}) == "The cat sees the boy."
