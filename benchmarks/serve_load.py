@@ -220,7 +220,9 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--run", required=True, help="folder of a trained run")
-    parser.add_argument("--source", required=True, help="sentences, one per line")
+    parser.add_argument(
+        "--source", required=True, help="sentences, one per line; of a .tsv, its first column"
+    )
     parser.add_argument("--lines", type=int, default=1000, help="of the source (default 1000)")
     parser.add_argument("--seconds", type=float, default=60, help="per row (default 60)")
     parser.add_argument("--clients", type=int, nargs="*", default=CLIENTS)
@@ -228,6 +230,7 @@ def main():
     parser.add_argument("--workers", default="1", help="of the server (default 1)")
     args = parser.parse_args()
     lines = Path(args.source).read_text(encoding="utf-8").splitlines()[: args.lines]
+    lines = [line.partition("\t")[0] for line in lines]
     with server(args.run, "--workers", args.workers) as (process, port, languages):
         contents = [request(line, languages) for line in lines]
         if args.clients:

@@ -52,6 +52,8 @@ ALTERNATIVES = IntegerField(
 WITH_CONFIDENCE = FlagField(
     "confidence", "whether to answer how sure each translation is (not LibreTranslate's)"
 )
+TRANSLATE_FIELDS = (TEXTS, SOURCE, TARGET, FORMAT, ALTERNATIVES, WITH_CONFIDENCE, KEY)
+FIELD_NAMES = {field.name for field in TRANSLATE_FIELDS}
 
 
 async def translate(request: Request) -> Response:
@@ -75,7 +77,8 @@ async def translate(request: Request) -> Response:
         columns["confidence"] = [one.confidence for one in answers]
     if source == AUTO:
         columns["detectedLanguage"] = [_detection(one.text_query.detection) for one in answers]
-    columns["warnings"] = [notices.answers(one.notices) for one in answers]
+    ignored = notices.of_fields([name for name in values if name not in FIELD_NAMES])
+    columns["warnings"] = [notices.answers([*one.notices, *ignored]) for one in answers]
     if isinstance(values["q"], list):
         return JSONResponse(columns)
     return JSONResponse({name: column[0] for name, column in columns.items()})
@@ -170,7 +173,7 @@ OPERATIONS = (
     Operation(
         "post", "/translate", translate,
         "Translate (LibreTranslate's API; GET, forms and multipart, too).",
-        (TEXTS, SOURCE, TARGET, FORMAT, ALTERNATIVES, WITH_CONFIDENCE, KEY),
+        TRANSLATE_FIELDS,
         {"q": "Bom dia.", "source": "pt", "target": "en"},
         answer_fields=(
             Field("translatedText", "a string, or a list of them", STRINGS, required=True),

@@ -10,9 +10,11 @@ from nmt.text.language_names import language_name
 KINDS = (
     MISSING, ADDED, CUT, LONG,  # of a translation
     UNRECOGNIZED, UNCHANGED,  # of a text
+    IGNORED,  # of a request
     LEFT, CHANGED, EMPTY,  # of a file
 ) = (
-    "missing", "added", "cut", "long", "unrecognized", "unchanged", "left", "changed", "empty",
+    "missing", "added", "cut", "long", "unrecognized", "unchanged", "ignored", "left", "changed",
+    "empty",
 )  # fmt: skip
 
 
@@ -83,3 +85,11 @@ def unchanged(detection: Detection) -> Notice:
     """Returns that a text is in the target language, and was left as it is."""
     message = f"the text is {language_name(detection.code)} already, and stays as it is"
     return Notice(UNCHANGED, message, [detection.code])
+
+
+def of_fields(unknown: list[str]) -> list[Notice]:
+    """Returns that a request has fields that mean nothing, such as one that is misspelled."""
+    names = [name[:40] for name in unknown[:10]]
+    if not names:
+        return []
+    return [Notice(IGNORED, f"unknown fields: {', '.join(names)}; see /docs", names)]

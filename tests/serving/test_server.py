@@ -94,6 +94,12 @@ def test_a_list_is_answered_by_a_list_as_long_whatever_it_holds(client, translat
         assert len(answer.json()["translatedText"]) == len(texts)
 
 
+def test_unknown_fields_of_a_translation_are_in_its_warnings(client):
+    asked = {"q": "um", "source": "pt", "target": "en", "confidense": True}
+    (warning,) = client.post("/translate", json=asked).json()["warnings"]
+    assert (warning["kind"], warning["items"]) == ("ignored", ["confidense"])
+
+
 def test_a_language_is_detected_if_that_is_asked(client):
     answer = client.post("/translate", json=ASKED | {"source": "auto"}).json()
     assert answer["detectedLanguage"]["language"] == "pt"
