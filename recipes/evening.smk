@@ -132,22 +132,28 @@ rule base:
         "{PROGRAM} train --run {params.run:q} {params.text} {params.flags}"
 
 
-rule domain:
+rule domain:  # trained again if its text has changed; the run before is kept as domain-before
     input:
         TO / "done" / "base",
-        TO / "text" / "domain.tsv",
-        TO / "text" / "general.tsv",
-        validation_text("domain"),
+        text=[TO / "text" / "domain.tsv", TO / "text" / "general.tsv", *validation_text("domain")],
     output:
         touch(TO / "done" / "domain"),
     params:
         run=TO / "domain",
+        checksums=TO / "done" / "domain.sha256",
         parent=TO / "base",
         text=data_flags("domain") if DOMAIN else "",
         flags=shlex.join(TRAIN_FLAGS.get("domain", [])),
     threads: WHOLE_MACHINE
     shell:
-        "{PROGRAM} train --run {params.run:q} --from {params.parent:q} {params.text} {params.flags}"
+        """
+        if [ -d {params.run:q} ] && ! sha256sum --status --check {params.checksums:q}; then
+            rm -rf {params.run:q}-before
+            mv {params.run:q} {params.run:q}-before
+        fi
+        sha256sum {input.text:q} > {params.checksums:q}
+        {PROGRAM} train --run {params.run:q} --from {params.parent:q} {params.text} {params.flags}
+        """
 
 
 # ---- Results ----

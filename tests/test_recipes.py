@@ -272,6 +272,16 @@ def test_an_evening_that_is_killed_is_resumed(tmp_path):
     assert list((exported / "ctranslate2" / "model").iterdir())
     assert (exported / "html" / "model.html").is_file()
     assert (exported / "argos" / "model.argosmodel").is_file()
+    base, domain = (tmp_path / "out" / name for name in ("base", "domain"))
+    times = [(run / "history.json").stat().st_mtime_ns for run in (base, domain)]
+    with (tmp_path / "c.tsv").open("a", encoding="utf-8") as file:  # a pair more in the domain
+        file.write("um gato.\tone cat.\n")
+    done = run_process(command("evening", *configured(tmp_path, project)), cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (base / "history.json").stat().st_mtime_ns == times[0]
+    assert (domain / "history.json").stat().st_mtime_ns > times[1]
+    before = tmp_path / "out" / "domain-before" / "history.json"
+    assert before.stat().st_mtime_ns == times[1]
 
 
 @pytest.fixture
