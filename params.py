@@ -7,8 +7,9 @@ and the value saved in a run's `params.json`. A `Section` begins each group of t
 
 Sources: "paper" is Vaswani et al. 2017, "Attention Is All You Need" (arXiv 1706.03762); "tutorial"
 is TensorFlow's "Transformer model for language understanding" (Portuguese to English) in its
-edition of 2019 to 2021. A bare "tutorial" or "paper 5.3" (a section) says that the default is from
-there, "paper: 6" that the paper has another value; docs/names.md has all values in one table.
+edition of 2019 to 2021. "tutorial" or "paper 5.3" (a section) without a value: the default comes
+from there. "paper: 6", with a value: the paper has that instead. docs/names.md has all values in
+one table.
 """
 
 import sys
@@ -16,11 +17,11 @@ from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 
 class Flag(NamedTuple):
-    """What a constant is, and which values it may take (ends included; None is no bound)."""
+    """What a constant is, and which values it may take (bounds included; None: no bound)."""
 
     help: str
     low: float | None = None
-    high: float | None = None  # None for a whole number: 2^31 - 1
+    high: float | None = None  # of whole numbers, None is 2^31 - 1
     alias: str | None = None  # a second, better known name of the flag
     choices: tuple[str, ...] | None = None  # the only values
 
@@ -50,18 +51,11 @@ DATA_PATH: Annotated[
     ),
 ] = "ted_hrlr_translate/pt_to_en"
 BUFFER_SIZE: Annotated[
-    int, Flag("neighboring pairs that are shuffled together (tutorial: 20000); 0: all pairs", 0)
+    int, Flag("size of the blocks of pairs that are shuffled (tutorial: 20000); 0: all pairs", 0)
 ] = 0
 BATCH_SIZE: Annotated[
-    int, Flag("sentence pairs per batch, of average length, over all devices; tutorial", 1, 100_000)
+    int, Flag("average sentence pairs per batch, all devices together; tutorial", 1, 100_000)
 ] = 64
-AUGMENT: Annotated[
-    float,
-    Flag(
-        "share of training sources that are read as people type them: without accents or stops, or "
-        "with a typing error (arXiv 2311.14838)", 0.0, 1.0,
-    ),
-] = 0.0  # fmt: skip
 MAX_LENGTH: Annotated[
     int,
     Flag(
@@ -90,7 +84,7 @@ PRE_NORM: Annotated[
     bool, Flag("normalize the input of each sub-layer, not the residual sum (arXiv 2002.04745)")
 ] = False
 TIE_EMBEDDINGS: Annotated[
-    bool, Flag("one matrix for source, target and logits; paper 3.4; tutorial: three")
+    bool, Flag("one matrix for source, target and logits (paper 3.4: yes; tutorial: three)")
 ] = False
 ACTIVATION: Annotated[
     str,
@@ -104,7 +98,7 @@ NORM_EPSILON: Annotated[
     float, Flag("layer normalization's epsilon; tutorial: 1e-6; Marian: 1e-5", 1e-12, 0.1)
 ] = 1e-6
 LOGITS_BIAS: Annotated[
-    bool, Flag("add a bias to the logits of tied embeddings, too; tutorial, untied: yes; paper: no")
+    bool, Flag("with tied embeddings, also add a bias to the logits (paper: no; untied: always)")
 ] = False
 
 TRAINING = Section("Training")
@@ -116,7 +110,7 @@ MAX_STEPS: Annotated[
 VALIDATE_EVERY: Annotated[
     int,
     Flag(
-        "steps per epoch, if an epoch is not to be one pass over the training pairs; 0: one pass",
+        "steps between validations; such a stretch counts as an epoch; 0: one pass over the pairs",
         0,
     ),
 ] = 0
@@ -126,8 +120,8 @@ SAVE_EVERY: Annotated[
 SCHEDULE: Annotated[
     str,
     Flag(
-        "decay of the learning rate after warm-up: with the inverse root of the step (tutorial, "
-        "paper 5.3), along a cosine to 0 (arXiv 1608.03983), or none",
+        "decay of the learning rate after warm-up: as the inverse square root of the step "
+        "(tutorial, paper 5.3), along a cosine to 0 (arXiv 1608.03983), or none",
         choices=("inverse-sqrt", "cosine", "constant"),
     ),
 ] = "inverse-sqrt"
@@ -152,7 +146,7 @@ ADAM_BETA_2: Annotated[
     float, Flag("Adam's beta_2, decay of the second moment; tutorial and paper 5.3", 0.0, 0.99999)
 ] = 0.98
 ADAM_EPSILON: Annotated[float, Flag("Adam's epsilon; tutorial and paper 5.3", 1e-12, 1.0)] = 1e-9
-CLIP_NORM: Annotated[float, Flag("clips the global gradient norm; 0 is off", 0.0, 1e9)] = 0.0
+CLIP_NORM: Annotated[float, Flag("clips the global gradient norm; 0: off", 0.0, 1e9)] = 0.0
 LABEL_SMOOTHING: Annotated[
     float, Flag("probability spread over the vocabulary; paper 5.4: 0.1; tutorial: none", 0.0, 0.99)
 ] = 0.0
@@ -177,7 +171,7 @@ CHECKPOINT_MINUTES: Annotated[
     float, Flag("minutes between checkpoints within an epoch; 0: as often as possible", 0.0)
 ] = 10.0
 PATIENCE: Annotated[
-    int, Flag("early stopping: epochs without improvement before training stops; 0 is off", 0)
+    int, Flag("early stopping: epochs without improvement before training stops; 0: off", 0)
 ] = 0
 
 DATA = Section("Data")
@@ -185,6 +179,13 @@ DATA = Section("Data")
 BATCH_TOKENS: Annotated[
     int, Flag("batch size in tokens (longer side, with padding); 0: use --batch-size", 0)
 ] = 0
+AUGMENT: Annotated[
+    float,
+    Flag(
+        "share of training sources that are read as people type them: without accents or "
+        "punctuation, or with a typing error (arXiv 2311.14838)", 0.0, 1.0,
+    ),
+] = 0.0  # fmt: skip
 
 TEXT = Section("Text")
 
@@ -197,12 +198,12 @@ PIECES: Annotated[
 ] = "bpe"
 VOCAB_SIZE: Annotated[
     int,
-    Flag("vocabulary entries, shared by both languages; tutorial about 2 x 8,000", 300, 1_000_000),
+    Flag("vocabulary entries, shared by both languages; tutorial: about 2 x 8,000", 300, 1_000_000),
 ] = 8192
 WORDS_PER_PIECE: Annotated[
     int,
     Flag(
-        "limits the vocabulary of a short text to its words divided by this, but not below 3,000 "
+        "short texts: at most one vocabulary entry per this many words, but 3,000 entries always "
         "(by trial; arXiv 2004.02334 recommends 100)",
         1,
     ),
@@ -253,7 +254,7 @@ class Preset(NamedTuple):
 
     description: str
     values: dict[str, Any]
-    pairs: tuple[int, int] = (0, 0)  # numbers of training pairs, lowest and highest, that it is for
+    pairs: tuple[int, int] = (0, 0)  # fewest and most training pairs it suits
 
 
 PRESETS = {
@@ -264,7 +265,7 @@ PRESETS = {
         dict(
             data_path="bundled", num_layers=2, tie_embeddings=True, dropout_rate=0.0,
             schedule="cosine", warmup_steps=400, optimizer="muon", epochs=7,
-            buffer_size=20_000,  # trained more reliably than all pairs at once
+            buffer_size=20_000,  # shuffling blocks trained more reliably than shuffling all pairs
         ),
     ),
     "tiny": Preset(
@@ -289,8 +290,8 @@ PRESETS = {
         pairs=(40_000, 1_000_000),
     ),
     "winter-games": Preset(
-        "one sentence, learned in 20 steps: the sizes of a beginner's lesson, whose post-norm and "
-        "constant rate of 0.001 fail (docs/lessons.md)",
+        "one sentence, learned in 20 steps: sizes from a beginner's lesson; its post-norm with a "
+        "constant rate of 0.001 fails to learn (docs/lessons.md), so both are changed here",
         dict(
             data_path="winter-games", pieces="word", num_layers=6, d_model=512, dff=2048,
             dropout_rate=0.0, pre_norm=True, schedule="constant", warmup_steps=1,

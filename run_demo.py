@@ -1,22 +1,22 @@
-"""Trains a translator as the tutorial does: data, network, optimizer, step, epochs, translating.
+"""Trains a translator as the tutorial does: data, network, optimizer, step, epochs, translation.
 
     python run_demo.py                               train, evaluate, translate samples, draw plots
-    python run_demo.py --plain                       train by the network and the step below
+    python run_demo.py --plain                       train with this file and transformer_model.py
     python run_demo.py --train a.src a.tgt           the same with your own aligned files
     python run_demo.py translate "Bom dia."          translate a sentence; for a file, add < FILE
 
-The network itself is in transformer_model.py, the settings are in params.py. Without --plain, a
-faster network and step (nmt/training/step.py), tested to give the same results, replace those
-below. Everything that a training writes goes to a run folder, `runs/<dataset>`.
+The network itself is in transformer_model.py, the settings are in params.py. Without --plain,
+faster versions of both network and step (nmt/network/engine.py, nmt/training/step.py) take over,
+tested to give the same results; --plain refuses settings that the tutorial lacks, such as
+--pre-norm. Everything that training writes goes to a run folder, `runs/<dataset>`.
 """
 
 import sys
 
 from nmt.cli import main as command_line
 
-# Run as a script, this file hands over to the command line here, so that a mistake is reported
-# before the slow import of TensorFlow. To train, the command line imports this file again and calls
-# `train`.
+# Run as a script, this file only starts nmt/cli/main.py, which reports mistakes before the slow
+# import of TensorFlow. To train, that module imports this file and calls `train`.
 if __name__ == "__main__":
     sys.exit(command_line.start(sys.argv[1:]))
 
@@ -27,12 +27,12 @@ from nmt.network.factory import build_transformer
 from nmt.results import evaluation
 from nmt.runs.loading import load_translator
 from nmt.runs.session import Tokenizer, load_corpus, prepare, train_tokenizer
-from nmt.training.optimizer import Adam  # Keras's, which adds up the gradients of repeated tokens
+from nmt.training.optimizer import Adam  # Keras's, corrected for repeated tokens
 from transformer_model import CustomSchedule, Transformer, accuracy_function, loss_function
 
-__all__ = [  # for notebooks: the names of this file, and five that it only passes on
-    "Step", "Tokenizer", "build_transformer", "load_corpus", "load_translator", "main", "train",
-    "train_tokenizer",
+__all__ = [  # for notebooks; five are only re-exported
+    "Step", "Tokenizer", "build_transformer", "load_corpus", "load_translator", "main",
+    "new_network", "train", "train_tokenizer",
 ]  # fmt: skip
 
 
@@ -40,11 +40,11 @@ __all__ = [  # for notebooks: the names of this file, and five that it only pass
 
 
 def new_network(options, tokenizer):
-    """Returns a new Transformer and its optimizer, of the sizes in `options`."""
+    """Returns a new Transformer and its optimizer, with the settings in `options`."""
     transformer = Transformer(
         num_layers=options.num_layers, d_model=options.d_model, num_heads=options.num_heads,
         dff=options.dff, input_vocab_size=tokenizer.vocab_size,
-        target_vocab_size=tokenizer.target.vocab_size,  # the same, if languages share a vocabulary
+        target_vocab_size=tokenizer.target.vocab_size,  # equals the source's if they share one
         rate=options.dropout_rate,
     )  # fmt: skip
     learning_rate = CustomSchedule(
@@ -71,10 +71,10 @@ class Step:
         self.train_loss = keras.metrics.Mean(name="train_loss")
         self.train_accuracy = keras.metrics.Mean(name="train_accuracy")
 
-    @tf.function(reduce_retracing=True)  # few graphs for many lengths
+    @tf.function(reduce_retracing=True)  # avoids a new graph for every length
     def train_step(self, inp, tar):
         """Updates the weights once, from ids of sources `inp` (B, S) and targets `tar` (B, T)."""
-        tar_inp = tar[:, :-1]  # (B, T - 1), what the decoder reads
+        tar_inp = tar[:, :-1]  # (B, T - 1), what the decoder reads (teacher forcing)
         tar_real = tar[:, 1:]  # (B, T - 1), what it must predict: the token after each of those
 
         with tf.GradientTape() as tape:
@@ -116,22 +116,22 @@ def train(request):
 
         # ---- Training, from the newest checkpoint on (nmt/training/loop.py) ----
         with session.epochs(step, batches) as epochs:
-            for epoch in epochs:  # after each: loss and accuracy, a checkpoint, validation
+            for epoch in epochs:  # resets the metrics; after each: a checkpoint, validation
                 for inp, tar in epoch.batches:  # ids (B, S), (B, T)
                     step.train_step(inp, tar)
 
-        # The average of the last epochs' weights, or the best epoch's: what validates better.
+        # The average of the last epochs' weights, or the best epoch's: whichever validates better.
         model = session.final_model(epochs)
 
         # ---- Translating the test split, by greedy or beam search (nmt/decoding) ----
-        lines = evaluation.translate_test(model, tokenizer, corpus)
+        translations = evaluation.translate_test(model, tokenizer, corpus)
 
         # ---- Scores: BLEU and others, printed with samples (nmt/results/scores.py) ----
-        scores = evaluation.score_test(model, tokenizer, corpus, lines)
-        session.report(model, scores, lines)
+        scores = evaluation.score_test(model, tokenizer, corpus, translations)
+        session.report(model, scores, translations)
 
         # ---- Pictures of attention, curves and more (nmt/results/pictures.py) ----
-        session.draw(model, lines, batches)
+        session.draw(model, translations, batches)
 
 
 def main(arguments):

@@ -1,18 +1,19 @@
 """The Transformer of "Attention Is All You Need" (Vaswani et al. 2017, arXiv 1706.03762).
 
 Read it from top to bottom, nearly in the order of TensorFlow's tutorial. It is complete and plain:
-ids of tokens in, logits or ids out. `run_demo.py --plain` trains by these lines, and `translate
---plain` translates by them; else nmt/network/engine.py replaces the methods that cost most, tested
-to give the same results. docs/names.md lists what differs from the tutorial.
+ids of tokens in, logits or ids out. `run_demo.py --plain` trains with this code, and `translate
+--plain` translates with it; otherwise nmt/network/engine.py replaces the methods that cost most,
+tested to give the same results. docs/names.md lists what differs from the tutorial.
 
-Shapes in comments: B sentences, L tokens (S source, T target), H heads, D = d_model, V vocabulary
-size. Masks are 1.0 at positions that must not be attended to; "real" tokens are not padding.
+Shapes in comments: B sentences, L tokens (S source, T target as a function receives it; training
+passes all but its last token), H heads, D = d_model, V vocabulary size. Masks are 1.0 at positions
+that must not be attended to; "real" tokens are not padding.
 """
 
 import keras
 import tensorflow as tf
 
-# Keras's classes, with what it takes to create all variables at once, to save and to rebuild.
+# Keras's Layer and Model, extended to create all variables at once and to be saved and loaded.
 from nmt.network.keras_layers import TransformerLayer, TransformerModel, register
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3  # ids of the special tokens
@@ -22,7 +23,7 @@ MASKED = -1e9  # added to a logit, it makes the softmax 0; bfloat16 can hold it,
 
 
 def get_angles(pos, i, d_model):
-    """Returns the angles, in radians, of positions `pos` (L, 1) in dimensions `i` (1, D): (L, D).
+    """Returns angles (L, D), in radians, for positions `pos` (L, 1) and dimensions `i` (1, D).
 
     pos / 10000^(2 (i // 2) / d_model): dimensions 2k and 2k + 1 share an angle. Angles
     are float64: in float32, those of positions in the thousands would be off by 1e-4 and more.
@@ -145,7 +146,7 @@ class MultiHeadAttention(TransformerLayer):
 def point_wise_feed_forward_network(d_model, dff):
     """Returns max(0, x W1 + b1) W2 + b2 as a Keras model, (B, L, D) -> (B, L, D).
 
-    `dff` is the width between the two products.
+    `dff` is the width of the hidden layer.
     """
     return keras.Sequential(
         [
@@ -167,6 +168,7 @@ class EncoderLayer(TransformerLayer):
 
     def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
         super().__init__(**kwargs)
+        # TransformerLayer creates the variables by it.
         self.d_model = d_model
 
         self.mha = MultiHeadAttention(d_model, num_heads)
@@ -196,6 +198,7 @@ class DecoderLayer(TransformerLayer):
 
     def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
         super().__init__(**kwargs)
+        # TransformerLayer creates the variables by it.
         self.d_model = d_model
 
         self.mha1 = MultiHeadAttention(d_model, num_heads)
@@ -312,8 +315,8 @@ class Decoder(TransformerLayer):
 class Transformer(TransformerModel):
     """Encoder, decoder and the layer that turns vectors into logits; makes its own masks.
 
-    Pass one tuple, `(inp, tar)`: with two arguments, Keras would restore a saved model with random
-    weights.
+    Call it with one tuple, `(inp, tar)`: if `call` took two arguments, Keras would lose the weights
+    when it loads a saved model.
     """
 
     def __init__(
@@ -333,7 +336,7 @@ class Transformer(TransformerModel):
     def call(self, inputs, *, training=False):
         """Takes ids (B, S) and (B, T). Returns logits (B, T, V) and attention weights by layer.
 
-        Logits at position t are for the token after tar[:, t] (teacher forcing).
+        Logits at position t are for the token after tar[:, t].
         """
         inp, tar = inputs
         enc_padding_mask, combined_mask, dec_padding_mask = create_masks(inp, tar)
@@ -369,7 +372,7 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
     def __call__(self, step):
         """Returns the learning rate of a step, an integer or a float: 0.0 at step 0.
 
-        Keras counts from 0, as it did for the tutorial, so that the first update has the rate 0 and
+        Keras counts from 0, as it did for the tutorial, so the first update has the rate 0 and
         leaves the weights as they are.
         """
         step = tf.cast(step, tf.float32)
@@ -415,9 +418,9 @@ def accuracy_function(real, pred):
 def greedy_translate(transformer, inp, extra_tokens=50):
     """Returns translations (B, 1 + T) of ids `inp` (B, S): START, tokens, END, then PAD.
 
-    Appends the likeliest token until END, and runs the whole network for each token. T is at most
-    `extra_tokens` more than the real tokens of the source (paper 6.1); a translation that is cut
-    off there has no END. START and END of the source count; in the shapes, T does not count START.
+    Appends the likeliest token until END, and runs the whole network for each token. T, the number
+    of tokens after START, is at most `extra_tokens` more than the source's tokens, its START and
+    END included (paper 6.1); a translation that is cut off there has no END.
 
     Without --plain, the program searches by nmt/decoding/, which keeps keys and values between
     steps and is tested to predict the same ids.

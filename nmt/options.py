@@ -27,7 +27,6 @@ class Options:
     data_path: str = params.DATA_PATH
     buffer_size: int = params.BUFFER_SIZE
     batch_size: int = params.BATCH_SIZE
-    augment: float = params.AUGMENT
     max_length: int = params.MAX_LENGTH
     epochs: int = params.EPOCHS
     num_layers: int = params.NUM_LAYERS
@@ -59,6 +58,7 @@ class Options:
     checkpoint_minutes: float = params.CHECKPOINT_MINUTES
     patience: int = params.PATIENCE
     batch_tokens: int = params.BATCH_TOKENS
+    augment: float = params.AUGMENT
     pieces: str = params.PIECES
     vocab_size: int = params.VOCAB_SIZE
     words_per_piece: int = params.WORDS_PER_PIECE
