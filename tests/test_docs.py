@@ -29,7 +29,10 @@ import params
 import run_demo
 import transformer_model
 from lessons.exercises import EXERCISES, verdict
+from nmt import documents
 from nmt.cli import main
+from nmt.decoding.engines import choice
+from nmt.exports import formats
 
 ENGLISH, CHINESE = ROOT / "README.md", ROOT / "docs" / "README.zh-CN.md"
 NOTEBOOK, CHINESE_NOTEBOOK = (
@@ -456,6 +459,19 @@ def test_the_notebook_runs_and_shows_what_is_saved_in_it(tmp_path):
         assert not [out for out in run.get("outputs", ()) if out.get("name") == "stderr"], cell.id
         assert not re.search(NOISE, outputs(run)[0]), cell.id
     assert (tmp_path / "runs" / "walkthrough" / "scores.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("page", "names"),
+    [
+        ("documents.md", [*documents.FORMATS]),
+        ("export.md", [*formats.FORMATS]),
+        ("engines.md", [*choice.ENGINES]),
+    ],
+)
+def test_a_page_names_all_that_its_table_in_the_code_holds(page, names):
+    words = re.findall(r"[\w.]+", text(ROOT / "docs" / page))
+    assert set(names) <= set(words)
 
 
 # ---- What pages quote is what the commands of docs/outputs/ have printed ----

@@ -33,12 +33,12 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from nmt import Interrupted, UserError
 from nmt.corpus.batches import Text
+from nmt.network.named_variables import named_variables
 from nmt.options import Options
 from nmt.runs.lock import LockedRun
 from nmt.runs.request import TrainingRequest
 from nmt.runs.session import Session
 from nmt.training import averaging, checkpoints, cluster, metrics, schedules, signals, tensorboard
-from nmt.training.named_state import named_variables
 from nmt.training.run_folder import RunFolder
 
 

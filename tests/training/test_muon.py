@@ -7,9 +7,9 @@ import tensorflow as tf
 from helpers import random_batches, tiny_training
 
 from nmt.network.factory import build_transformer
+from nmt.network.named_variables import named_variables
 from nmt.options import Options
 from nmt.training import checkpoints
-from nmt.training.named_state import named_variables
 from nmt.training.optimizer import Adam, Muon, SharedOptimizer, orthogonalized
 
 ADAM = Adam(0.01, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
