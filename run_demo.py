@@ -2,8 +2,8 @@
 
     python run_demo.py                               train, evaluate, translate samples, draw plots
     python run_demo.py --plain                       train with this file and transformer_model.py
-    python run_demo.py --train a.src a.tgt           the same with your own aligned files
-    python run_demo.py translate "Bom dia."          translate a sentence; for a file, add < FILE
+    python run_demo.py --train a.src a.tgt           train on your own files, aligned line by line
+    python run_demo.py translate "Bom dia."          translate a sentence; a file: translate < FILE
 
 The network itself is in transformer_model.py, the settings are in params.py. Without --plain,
 faster versions of both network and step (nmt/network/engine.py, nmt/training/step.py) take over,
@@ -15,8 +15,8 @@ import sys
 
 from nmt.cli import main as command_line
 
-# Run as a script, this file only starts nmt/cli/main.py, which reports mistakes before the slow
-# import of TensorFlow. To train, that module imports this file and calls `train`.
+# Run as a script, this file ends here: nmt/cli/main.py reports mistakes before the slow import of
+# TensorFlow. To train, it imports this file again, as a module, and calls `train`.
 if __name__ == "__main__":
     sys.exit(command_line.start(sys.argv[1:]))
 
@@ -27,7 +27,7 @@ from nmt.network.factory import build_transformer
 from nmt.results import evaluation
 from nmt.runs.loading import load_translator
 from nmt.runs.session import Tokenizer, load_corpus, prepare, train_tokenizer
-from nmt.training.optimizer import Adam  # Keras's, corrected for repeated tokens
+from nmt.training.optimizer import Adam  # Keras's; sums a repeated token's gradients first
 from transformer_model import CustomSchedule, Transformer, accuracy_function, loss_function
 
 __all__ = [  # for notebooks; five are only re-exported
@@ -98,7 +98,8 @@ def train(request):
     Args:
       request: what to train, and how: a TrainingRequest (nmt/runs/request.py).
     """
-    with prepare(request) as session:  # locks the run folder until the end; nmt/runs/session.py
+    # Loads the corpus and the vocabulary, or learns it; locks the folder (nmt/runs/session.py).
+    with prepare(request) as session:
         if session.is_complete:  # only its scores are printed again
             session.report_complete()
             return
@@ -116,7 +117,7 @@ def train(request):
 
         # ---- Training, from the newest checkpoint on (nmt/training/loop.py) ----
         with session.epochs(step, batches) as epochs:
-            for epoch in epochs:  # resets the metrics; after each: a checkpoint, validation
+            for epoch in epochs:  # after each: metrics, a checkpoint, validation
                 for inp, tar in epoch.batches:  # ids (B, S), (B, T)
                     step.train_step(inp, tar)
 

@@ -5,9 +5,9 @@ ids of tokens in, logits or ids out. `run_demo.py --plain` trains with this code
 --plain` translates with it; otherwise nmt/network/engine.py replaces the methods that cost most,
 tested to give the same results. docs/names.md lists what differs from the tutorial.
 
-Shapes in comments: B sentences, L tokens (S source, T target as a function receives it; training
-passes all but its last token), H heads, D = d_model, V vocabulary size. Masks are 1.0 at positions
-that must not be attended to; "real" tokens are not padding.
+Shapes in comments: B sentences, L tokens (S of the source, T of the target that a function is
+given; in training, that is tar[:, :-1]), H heads, D = d_model, V vocabulary size. Masks are 1.0 at
+positions that must not be attended to. Tokens other than padding are called "real".
 """
 
 import keras
@@ -48,12 +48,12 @@ def positional_encoding(position, d_model):
 
 
 def create_padding_mask(seq):
-    """Returns 1.0 where ids `seq` (B, L) are padding: (B, 1, 1, L), for all heads and queries."""
+    """Returns 1.0 where ids `seq` (B, L) are padding: (B, 1, 1, L); broadcasts to all queries."""
     return tf.cast(tf.equal(seq, PAD), tf.float32)[:, tf.newaxis, tf.newaxis, :]
 
 
 def create_look_ahead_mask(size):
-    """Returns 1.0 where the key comes after the query: (size, size), the strict upper triangle."""
+    """Returns 1.0 at [i, j] if j > i: position i, a query, must not see j, a key: (size, size)."""
     return 1 - tf.linalg.band_part(tf.ones((size, size)), -1, 0)
 
 
@@ -168,7 +168,7 @@ class EncoderLayer(TransformerLayer):
 
     def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
         super().__init__(**kwargs)
-        # TransformerLayer creates the variables by it.
+        # The width of vectors, from which TransformerLayer.build creates the weights.
         self.d_model = d_model
 
         self.mha = MultiHeadAttention(d_model, num_heads)
@@ -198,7 +198,7 @@ class DecoderLayer(TransformerLayer):
 
     def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
         super().__init__(**kwargs)
-        # TransformerLayer creates the variables by it.
+        # The width of vectors, from which TransformerLayer.build creates the weights.
         self.d_model = d_model
 
         self.mha1 = MultiHeadAttention(d_model, num_heads)
@@ -271,7 +271,7 @@ class Encoder(TransformerLayer):
 
 @register
 class Decoder(TransformerLayer):
-    """Turns the ids of a target so far into one vector per token, through the decoder layers."""
+    """Turns the target's ids so far into one vector per token, through the decoder layers."""
 
     def __init__(
         self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1, **kwargs
@@ -389,7 +389,10 @@ loss_object = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduc
 
 
 def loss_function(real, pred):
-    """Returns the mean cross-entropy, in nats, of real tokens; ids (B, T), logits (B, T, V)."""
+    """Returns the mean cross-entropy, in nats, of logits `pred` (B, T, V) for ids `real` (B, T).
+
+    Padding is left out.
+    """
     mask = tf.math.logical_not(tf.math.equal(real, PAD))  # (B, T)
     loss_ = loss_object(real, pred)  # (B, T)
 
@@ -416,14 +419,14 @@ def accuracy_function(real, pred):
 
 
 def greedy_translate(transformer, inp, extra_tokens=50):
-    """Returns translations (B, 1 + T) of ids `inp` (B, S): START, tokens, END, then PAD.
+    """Translates ids `inp` (B, S). Returns ids (B, 1 + T), each row START, tokens, END, then PAD.
 
-    Appends the likeliest token until END, and runs the whole network for each token. T, the number
-    of tokens after START, is at most `extra_tokens` more than the source's tokens, its START and
-    END included (paper 6.1); a translation that is cut off there has no END.
+    Appends the likeliest token until END, and runs the whole network for each token. A row gets
+    after START at most `extra_tokens` more tokens than its source has, the source's START and END
+    included (paper 6.1); a translation that is cut off there has no END.
 
-    Without --plain, the program searches by nmt/decoding/, which keeps keys and values between
-    steps and is tested to predict the same ids.
+    Only `translate --plain` calls this; otherwise the program searches by nmt/decoding/, which
+    keeps keys and values between steps and is tested to predict the same ids.
     """
     ids = tf.range(transformer.config["target_vocab_size"])
     forbidden = (ids == PAD) | (ids == START)  # (V,); no translation holds these two
@@ -435,5 +438,6 @@ def greedy_translate(transformer, inp, extra_tokens=50):
         allowed = tf.where(forbidden, MASKED, logits[:, -1])  # (B, V)
         token = tf.where(finished, PAD, tf.argmax(allowed, axis=-1, output_type=tf.int32))  # (B,)
         tar = tf.concat([tar, token[:, tf.newaxis]], axis=1)  # (B, one more)
+        # ">", because START, which does not count, is in tar.
         finished |= (token == END) | (tf.shape(tar)[1] > source_tokens + extra_tokens)
     return tar
