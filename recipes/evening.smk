@@ -147,9 +147,12 @@ rule domain:  # trained again if its text has changed; the run before is kept as
     threads: WHOLE_MACHINE
     shell:
         """
-        if [ -d {params.run:q} ] && ! sha256sum --status --check {params.checksums:q}; then
-            rm -rf {params.run:q}-before
-            mv {params.run:q} {params.run:q}-before
+        if [ -f {params.checksums:q} ] && ! sha256sum --status --check {params.checksums:q}; then
+            if [ -f {params.run:q}/scores.json ]; then  # it had ended
+                rm -rf {params.run:q}-before
+                mv {params.run:q} {params.run:q}-before
+            fi
+            rm -rf {params.run:q}
         fi
         sha256sum {input.text:q} > {params.checksums:q}
         {PROGRAM} train --run {params.run:q} --from {params.parent:q} {params.text} {params.flags}

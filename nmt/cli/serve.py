@@ -69,14 +69,21 @@ def add_flags(parser: ArgumentParser) -> None:
         "glossary and the keys, and exchange them without refusing a request",
     )  # fmt: skip
     add_number(parser, "max-chars", 1, 1_000_000, 5000, "characters per request")
-    add_number(parser, "max-waiting", 1, 100_000, 1000, "requests that wait; others are refused")
+    add_number(
+        parser,
+        "max-waiting",
+        1,
+        100_000,
+        1000,
+        "requests in each queue, of short and of long ones; others are refused",
+    )
     add_number(parser, "cache", 0, 10_000_000, 0, "texts whose translations are kept in memory")
     flags.add_value(
         parser, "--suggestions", "FILE", "store the better translations that clients send to POST "
         "/suggest in this .tmx, which `data` and --train read (default: refuse them)",
         flags.path_to(".tmx"),
     )  # fmt: skip
-    add_number(parser, "workers", 1, 64, 1, "batches translated in parallel")
+    add_number(parser, "workers", 1, 64, 1, "batches of each queue that are translated in parallel")
 
 
 def add_access_flags(parser: ArgumentParser) -> None:

@@ -37,6 +37,7 @@ SPACED_LETTER = rf"(?:(?!{UNSPACED.pattern})\w)"
 # What nothing is put into: a word with all that is joined to it, as in "mother-in-law's".
 JOINED_WORD = re.compile(rf"{UNSPACED.pattern}|{SPACED_LETTER}+(?:{SIGN}+{SPACED_LETTER}+)*")
 SIGNS_AT_END = re.compile(rf"[\s{SENTENCE_ENDS},;:]*$")
+SIGNS_ALONE = re.compile(rf"[{SENTENCE_ENDS}]+")
 STARTS_WITH_CLOSING_SIGN = re.compile(r"[.,;:!?…)\]}。，！？；：、]|$")
 
 
@@ -183,6 +184,9 @@ def put_in(text: str, source: HiddenText, links: Sequence[SpanLink] = (), prefix
       links: of both texts; without any, marks keep their relative positions.
       prefix: what the translation begins with, in which no mark is put.
     """
+    signs = source.text[source.spans[-1].start :].strip() if source.spans else ""
+    if SIGNS_ALONE.fullmatch(signs) and text and text[-1] not in SENTENCE_ENDS:
+        text += signs  # which the network may leave out behind a word that it has not read
     links = links if len(source.spans) <= MAX_PLACED_SPANS else ()
     words = _linked_words(source.text, text, links, len(prefix))
     positions = [_place(span, source.text, text, words) for span in source.spans]

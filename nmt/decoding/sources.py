@@ -13,7 +13,7 @@ from nmt.decoding import hidden_spans, letter_case
 from nmt.decoding.context import Context
 from nmt.decoding.sentence import NOTHING_HIDDEN, HiddenText, Sentence
 from nmt.text import sentences, spelling
-from nmt.text.protected import restore
+from nmt.text.protected import MARK, hide_marks, restore
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 # What divides texts: a bar between spaces, a line end of subtitles, markup that is no part of a
@@ -23,7 +23,7 @@ SPACES = r"(?<!\s)\s++"  # all that are there, so that many take no long time
 DIVIDER = re.compile(
     rf"(?:^|{SPACES})\|{{1,2}}(?:\s++|$)|(?<=[^\s\\])\\N(?=\S)"
     rf"|(?:{SPACES})?{BLOCK}(?>(?:\s*+{BLOCK})*)\s*+"
-    r"|^\s*+(?:[-\u2013\u2014]|\(?(?:[a-zA-Z]|[ivx]{1,5}|[0-9]{1,3})\))\s++"
+    r"|^\s*+(?:[-\u2013\u2014]|\(?(?:[a-z]|[ivx]{1,5}|[0-9]{1,3})\)|[A-Z]\))\s++"
 )
 MAX_PREFIX_TOKENS = 1000  # of a line; CTranslate2 has positions for half as many again
 
@@ -80,6 +80,9 @@ def protect(context: Context, sentence: Sentence, lost_numbers: Sequence[str] = 
         sentence.protected = context.protector.hide(text, lost_numbers)
         text = sentence.protected.text
         sentence.numbers = context.protector.numbers(text)
+    elif MARK.search(text):
+        sentence.protected = hide_marks(text)
+        text = sentence.protected.text
     text = spelling.trimmed(text)
     sentence.hidden = HiddenText(text, [])
     if sentence.protected:
@@ -113,11 +116,16 @@ def encode(context: Context, chunk: Sequence[Sentence]) -> None:
 def begin_lines(context: Context, lines: list[list[Sentence]], prefixes: Sequence[str]) -> None:
     """Fills in what the translation of each line begins with."""
     firsts_with_text = [next(filter(_has_text, line), line[0]) for line in lines]
-    begun = [pair for pair in zip(firsts_with_text, prefixes, strict=True) if pair[1]]
-    for first, prefix in begun:
-        first.given_prefix = prefix
+    begun = [
+        (line, first, prefix)
+        for line, first, prefix in zip(lines, firsts_with_text, prefixes, strict=True)
+        if prefix
+    ]
+    for line, first, prefix in begun:
+        label = "".join(sentence.space for sentence in line[: line.index(first)])
+        first.given_prefix = prefix.removeprefix(label)
         protect_prefix(first)
-    firsts = [first for first, _ in begun]
+    firsts = [first for _, first, _ in begun]
     texts = [first.prefix_text for first in firsts]
     ids = context.tokenizer.target.encode(texts, MAX_SOURCE_TOKENS)
     for first, prefix_ids in zip(firsts, ids, strict=True):

@@ -20,6 +20,7 @@ from nmt.documents.document import (
 )
 from nmt.documents.markup import MarkupSegments, Token, find_partners
 from nmt.documents.xml_files import ENCODING
+from nmt.text.languages import canonical, overlap
 
 INLINE = set(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd "
@@ -50,7 +51,8 @@ class PageTokens(HTMLParser):
 
     def __init__(self, page: str, is_xhtml: bool = False, target_language: str | None = None):
         super().__init__(convert_charrefs=False)
-        self._is_xhtml, self._target_language = is_xhtml, target_language
+        self._is_xhtml = is_xhtml
+        self._target_language = target_language and (canonical(target_language) or target_language)
         self.tokens: list[Token] = []
         self.cut_off: list[Span] = []
         for begin, end in BEGINS_AND_ENDS:
@@ -88,11 +90,12 @@ class PageTokens(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         is_inline = tag in INLINE or "-" in tag
         attributes = dict(attrs)
-        language = (attributes.get("lang") or "").lower().split("-")[0]
-        is_translated = language == self._target_language and tag not in WHOLE_PAGE
-        if tag in UNREAD or (language and is_translated):
+        if tag in UNREAD:
             attributes["translate"] = "no"
         self._add("fixed" if tag in VOID else "start", tag, attributes, is_inline)
+        language = attributes.get("lang")
+        if language and self._target_language and tag not in WHOLE_PAGE:
+            self.tokens[-1].in_target = overlap(self._target_language, language)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)  # in HTML, the slash of <b/> means nothing

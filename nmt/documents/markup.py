@@ -19,6 +19,7 @@ from nmt.documents.document import Left, Segment, Span, has_words
 from nmt.documents.nodes import Element, Fixed, Node, Tag, Text, plain_text, render
 from nmt.text.placeholders import PLACEHOLDER
 from nmt.text.protected import FIRST_MARK, MAX_MARKS
+from nmt.text.scripts import CLOSING_SIGNS, SENTENCE_ENDS
 
 TRANSLATED_ATTRIBUTES = {
     "alt", "title", "placeholder", "aria-label", "aria-description", "aria-placeholder",
@@ -36,6 +37,7 @@ UNTRANSLATED_ELEMENTS = {
 WITHOUT_TEXT = UNTRANSLATED_ELEMENTS | {"svg", "math", "textarea"}  # not for the network to read
 MAX_DEPTH = 100  # of inline elements within each other
 REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+END_OF_SENTENCE = re.compile(rf"[{SENTENCE_ENDS}:][{re.escape(CLOSING_SIGNS)}]*\s*$")
 UNREAD_ELEMENTS = {"svg", "textarea"}  # untranslated ones that may hold text for readers
 ATTRIBUTE = re.compile(  # possessive, so that an attribute of any length takes linear time
     r"""(?<![^\s"'<>/=])([^\s"'<>/=]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'<>]++)"""
@@ -56,6 +58,7 @@ class Token:
     content: str = ""  # of a whole element that is one token: its text
     replacement: str = ""  # for the markup of a tag, where a segment is translated
     alt: Span | None = None  # of an image in Markdown: its text, which is translated
+    in_target: bool | None = None  # whether its `lang` is the target language; None without one
 
     @property
     def text_attributes(self) -> set[str]:
@@ -71,12 +74,18 @@ class Token:
         return names
 
     @property
+    def is_left_by_language(self) -> bool:
+        """Whether it stays because it is in the target language."""
+        return bool(self.in_target) and self.attributes.get("translate") != "yes"
+
+    @property
     def is_untranslated(self) -> bool:
         """Whether the element's content stays as it is."""
         classes = (self.attributes.get("class") or "").split()
         return (
             self.name in UNTRANSLATED_ELEMENTS
             or self.attributes.get("translate") == "no"
+            or self.is_left_by_language
             or self.attributes.get("its:translate") == "no"
             or "notranslate" in classes
         )
@@ -199,16 +208,21 @@ def tree(
     nodes: list[Node] = []  # the children of the innermost open element
     outer: list[list[Node]] = []  # those around it
     names = 0  # that are not translated
+    begins = True  # whether a sentence begins here
     for token in tokens:
         markup = text[max(token.start, span.start) : min(token.end, span.end)]
         if token.kind == "text":
-            nodes.append(Text(unescape(markup)))
+            content = unescape(markup)
+            nodes.append(Text(content))
+            begins = bool(END_OF_SENTENCE.search(content)) if content.strip() else begins
         elif token.kind == "fixed" or token.partner is None:
             name = read = token.content
-            if any(map(str.isalnum, name)):
+            # Without its subject, a sentence may get another one, so a name that begins it is read.
+            if any(map(str.isalnum, name)) and not begins:
                 names += 1
                 read = name.replace(name.strip(), chr(FIRST_MARK + names % MAX_MARKS))
             nodes.append(Fixed(tags.get(token.start, markup), read, name))
+            begins = begins and not name.strip()
         elif token.kind == "start":
             outer.append(nodes)
             nodes = []
@@ -271,11 +285,9 @@ class MarkupSegments:
                 elif token.name in UNREAD_ELEMENTS:
                     self._note(number, end)
                 elif is_read and not token.is_inline:
-                    language = token.attributes.get("lang")
-                    is_foreign = language and "translate" not in self._text[token.start : token.end]
-                    self._note(
-                        number, end, f'lang="{language}"' if is_foreign else 'translate="no"'
-                    )
+                    lang = f'lang="{token.attributes.get("lang")}"'
+                    mark = lang if token.is_left_by_language else 'translate="no"'
+                    self._note(number, end, mark)
                 if token.is_inline and not inner:
                     sentence.append(self._untranslated(number, end))
                 number = end
@@ -287,10 +299,16 @@ class MarkupSegments:
         self._add_sentence(sentence)
 
     def _translated_again(self, number: int, end: int) -> Iterator[tuple[int, int]]:
-        """Yields where elements with translate="yes" are within one that is not translated."""
+        """Yields where elements with translate="yes" are within one that is not translated.
+
+        Within one in the target language, those in another one, too.
+        """
+        by_language = self._tokens[number - 1].is_left_by_language
         while number < end:
             token = self._tokens[number]
-            if token.kind == "start" and token.attributes.get("translate") == "yes":
+            is_foreign = by_language and token.in_target is False
+            is_read = is_foreign or token.attributes.get("translate") == "yes"
+            if token.kind == "start" and is_read:
                 inner_end = element_end(self._tokens, number)
                 yield number, inner_end
                 number = inner_end

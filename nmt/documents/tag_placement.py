@@ -17,6 +17,7 @@ from typing import NamedTuple, Protocol
 
 from nmt.documents.nodes import Element, Fixed, Node, Text, plain_text, seen_text
 from nmt.documents.word_links import Unit, UnitLinks, cut_units, find_units, units_by_word
+from nmt.text.protected import MARK
 
 
 class TranslatedText(Protocol):
@@ -175,8 +176,11 @@ class TagInserter:
             }
         )
         stretch = None
-        if isinstance(self._places[number].node, Fixed):
+        node = self._places[number].node
+        if isinstance(node, Fixed):
             stretch = self._equal_words(source, outer, owners)
+            if not stretch and MARK.search(node.text):  # the translation has lost it
+                return self._position(number, source.end, outer, owners)
         stretch = stretch or self._best_stretch(candidates, source, outer, owners)
         if stretch:
             return stretch

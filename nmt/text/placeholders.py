@@ -14,6 +14,18 @@ LENGTH = "(?:hh|h|ll|l|I64|I32|[LqjztZ])?"
 DIRECTIVE = rf"%[-_0^#EO]?[A-Za-z](?![{LETTER}])"  # of a date
 INTEGER_MACRO = r"PRI[diouxX](?:(?:LEAST|FAST)?(?:8|16|32|64)|MAX|PTR)"  # of C's inttypes.h
 
+NAMES = (  # that often stand for a value, as in ":name"
+    "attribute|count|date|email|format|hours|id|max|min|minutes|name|number|other|seconds|size|time"
+    "|title|total|url|user|value|values"
+)
+BRACES = r"\{[^{}]{0,200}+\}"
+
+
+def nested(braces: str) -> str:
+    """Returns the expression of braces that may hold others."""
+    return rf"\{{(?>(?:[^{{}}]{{1,200}}+|{braces}){{0,20}})\}}"
+
+
 SYNTAXES = (
     # {{ name }}, {% if %}, {# note #}, <%= name %>, <# if #>, <?= $name ?>
     r"\{\{\{?+[^{}\n]{0,80}+\}\}\}?+",
@@ -32,10 +44,10 @@ SYNTAXES = (
     # [[name]], __NAME__, :name
     r"\[\[ ?[\w.-]{1,80}+ ?\]\]",
     r"(?<!\w)__[A-Z][A-Z0-9_]{0,80}?__(?!\w)",
-    r"(?<!\S):[a-z_]\w{1,40}+(?![\w:])",
+    rf"(?<!\S):(?:{NAMES}|[a-z]{{1,40}}+_[a-z0-9_]{{1,40}}+)(?![\w:])",
     # {count, plural, one {# cat} other {# cats}}, as a whole
     r"\{\s{0,8}+\w{1,80}+\s{0,8}+,\s{0,8}+(?:plural|select|selectordinal)\s{0,8}+,"
-    r"(?>(?:[^{}]{1,200}+|\{(?>(?:[^{}]{1,200}+|\{[^{}]{0,200}+\}){0,20})\}){0,40})\}",
+    rf"(?>(?:[^{{}}]{{1,200}}+|{nested(nested(nested(BRACES)))}){{0,40}})\}}",
     # {count, number}, {0, date, short}: of ICU's and Java's MessageFormat
     r"\{\s{0,8}+\w{1,80}+\s{0,8}+,\s{0,8}+(?:number|date|time|spellout|ordinal|duration|list)"
     r"\s{0,8}+(?:,[^{}\n]{0,80}+)?\}",

@@ -251,13 +251,24 @@ class Protector:
             span
             for span in self.spans(text)
             if span.kind != "term" and (not span.is_number or span.original in numbers)
-        ][:MAX_MARKS]
-        marks = [chr(FIRST_MARK + number) for number in range(len(spans))]
-        return Protected(replace(text, spans, marks), [span.original for span in spans])
+        ]
+        return hide_spans(text, spans)
 
     def numbers(self, text: str) -> list[Span]:
         """Returns the numbers of a text."""
         return [span for span in self.spans(text) if span.is_number]
+
+
+def hide_spans(text: str, spans: Sequence[Span]) -> Protected:
+    """Returns a text with marks in place of spans."""
+    spans = list(spans[:MAX_MARKS])
+    marks = [chr(FIRST_MARK + number) for number in range(len(spans))]
+    return Protected(replace(text, spans, marks), [span.original for span in spans])
+
+
+def hide_marks(text: str) -> Protected:
+    """Returns a text of whose spans only marks are hidden."""
+    return hide_spans(text, _matches("mark", MARK, text))
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:

@@ -18,6 +18,7 @@ from nmt.text import spelling
 from nmt.text.abbreviations import is_abbreviation
 from nmt.text.case import CAPITAL_NOUNS
 from nmt.text.languages import primary
+from nmt.text.protected import MARK
 from nmt.text.scripts import CLOSING_SIGNS, UNSPACED
 
 LAST_WORD = re.compile(r"""([^\s()\[\]«»“”„"'‘’]{1,20})\.[\s)\]»”’"']*$""")
@@ -36,6 +37,7 @@ SAID = re.compile(
 )  # "he said", of Chinese
 # What may stand between the end of a sentence and the next one: spaces, closing quotes, brackets.
 BETWEEN = re.compile(rf"\s*(?:[{re.escape(CLOSING_SIGNS)}]+(?=\s|$)\s*)?")
+NAME = "\u023a"  # in place of a mark, which stands for a name: a capital that is no initial
 LINE = re.compile("[^\\r\\n]*(?:\\r\\n|\\r|\\n)|[^\\r\\n]+")  # nothing else ends a line
 
 
@@ -69,6 +71,7 @@ def sentence_ends(line: str, language: str) -> list[int]:
     """Returns the positions in a line at which a sentence begins or ends, in order."""
     language = primary(language)
     line = spelling.SPACE_CHARACTER.sub(" ", line)  # one space is as good as another
+    line = MARK.sub(NAME, line)
     positions = {0, len(line)}
     parts = segments(line, language)
     if len(parts) > 1:  # ICU takes ten times as long

@@ -53,6 +53,29 @@ def test_elements_in_the_target_language_stay():
     (left,) = parse_document("a.html", page.encode(), options).left
     assert left.reason == 'in lang="en-GB"'
     assert left.is_expected
+    page = '<p lang="en" translate="yes">um</p><div lang=en>a <p lang=pt>dois</p></div>'
+    assert translate_document("a.html", page.encode(), upper, target_language="EN").decode() == (
+        '<p lang="en" translate="yes">UM</p><div lang=en>a <p lang=pt>DOIS</p></div>'
+    )
+    page = "<p lang=pt-BR>um</p><p lang=pt_br>dois</p><p lang=pt-PT>três</p>"
+    assert translate_document("a.html", page.encode(), upper, target_language="pt-BR").decode() == (
+        "<p lang=pt-BR>um</p><p lang=pt_br>dois</p><p lang=pt-PT>TRÊS</p>"
+    )
+
+
+def test_a_name_that_begins_a_sentence_is_read():
+    page = (
+        "<p><b translate=no>Rui</b> dorme. <b translate=no>Ana</b> vê <b translate=no>Rui</b>.</p>"
+    )
+    (segment,) = parse_document("a.html", page.encode()).segments
+    assert segment.text == "Rui dorme. Ana vê \U000f0001."
+
+
+def test_a_name_that_a_translation_has_lost_takes_the_place_of_no_word():
+    page = "<p>Ontem vi <b translate=no>Ana</b> na praia.</p>"
+    translated = translate(page, lambda texts: ["Yesterday at the beach." for _ in texts])
+    words = re.sub("<.*?>", "", translated).split()
+    assert sorted(words) == sorted("Yesterday at the beach. Ana".split())
 
 
 @pytest.mark.parametrize(

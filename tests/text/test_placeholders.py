@@ -9,6 +9,7 @@ ANYWHERE = [
     *"{} {0} {name} {name!r:>10} {:{width}} {{x}} {count,number} ${name} #{name} %{name}".split(),
     *"$t(key) $name $NAME$ $(name) %1 %L1 %name% @:a.b {0,date,short}".split(),
     *["[[x]]", "__APP_NAME__", "{n, plural, one {# gato} other {{a} gatos}}"],
+    "{g, select, male {{n, plural, one {# gato} other {# gatos}}} other {x}}",
     *["{{ x }}", "<%= name %>", "{% if %}", "<?= $name ?>", "{count, number}"],
 ]
 PROSE = [
@@ -32,6 +33,7 @@ def test_a_placeholder_is_found_whole(placeholder):
 
 def test_a_colon_begins_a_placeholder_only_behind_a_space():
     assert texts(":name, são 10:30 em a::b, nota:isto :p :smile:") == [":name"]
+    assert texts("Ela disse :não quero, nota :texto, :user_name") == [":user_name"]
 
 
 @pytest.mark.parametrize("text", PROSE)

@@ -178,3 +178,9 @@ def test_a_line_at_which_a_segmenter_fails_is_left_whole(error, monkeypatch):
     monkeypatch.setattr(splitting.sentencex, "segment", fail_with(KeyboardInterrupt))
     with pytest.raises(KeyboardInterrupt):
         split("One. Two.")
+
+
+def test_a_mark_is_a_name_to_the_ends_of_sentences():
+    mark = "\U000f0001"
+    texts = [f"O gato dorme. {mark} está em casa.", f"Vi {mark}. Ele dorme."]
+    assert [len(split(text, "pt")) for text in texts] == [2, 2]
