@@ -53,7 +53,8 @@ import run_demo
 from nmt.training.loop import Epochs
 from nmt.cli import startup
 from nmt.results.pictures import Pictures
-from nmt.training import checkpoints, progress
+from nmt import progress
+from nmt.training import checkpoints
 
 save = checkpoints.Keeper.save
 
