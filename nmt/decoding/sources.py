@@ -115,17 +115,14 @@ def encode(context: Context, chunk: Sequence[Sentence]) -> None:
 
 def begin_lines(context: Context, lines: list[list[Sentence]], prefixes: Sequence[str]) -> None:
     """Fills in what the translation of each line begins with."""
-    firsts_with_text = [next(filter(_has_text, line), line[0]) for line in lines]
-    begun = [
-        (line, first, prefix)
-        for line, first, prefix in zip(lines, firsts_with_text, prefixes, strict=True)
-        if prefix
-    ]
-    for line, first, prefix in begun:
-        label = "".join(sentence.space for sentence in line[: line.index(first)])
-        first.given_prefix = prefix.removeprefix(label)
-        protect_prefix(first)
-    firsts = [first for _, first, _ in begun]
+    firsts = []
+    for line, prefix in zip(lines, prefixes, strict=True):
+        if prefix:
+            first = next(filter(_has_text, line), line[0])
+            label = "".join(sentence.space for sentence in line[: line.index(first)])
+            first.given_prefix = prefix.removeprefix(label)
+            protect_prefix(first)
+            firsts.append(first)
     texts = [first.prefix_text for first in firsts]
     ids = context.tokenizer.target.encode(texts, MAX_SOURCE_TOKENS)
     for first, prefix_ids in zip(firsts, ids, strict=True):

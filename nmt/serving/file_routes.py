@@ -7,6 +7,7 @@ from pathlib import PurePosixPath
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
+from nmt.resumable_output import FinishedText
 from nmt.serving import notices, uploads
 from nmt.serving.fields import STRING, Field, FileField, TextField
 from nmt.serving.operations import KEY, SOURCE, TARGET, WARNINGS, Operation
@@ -37,7 +38,7 @@ async def translate_file(request: Request) -> Response:
         query = text_query.query._replace(links=texts.has_markup)
         translations = await translate_texts(request, [(query, text) for text in texts.texts])
         protector = query.served.protector
-        plain = [uploads.Translation(one.text, one.links) for one in translations]
+        plain = [FinishedText(one.text, one.links) for one in translations]
         written = await service.processes.call(uploads.write, upload, plain, protector)
         content, report = written.content, str(written.report)
         warnings = [*too_long(translations), *notices.of_report(written.report)]

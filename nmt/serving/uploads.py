@@ -14,6 +14,7 @@ from nmt.documents import endings_with, format_of, parse_document
 from nmt.documents.document import Document, FormatOptions
 from nmt.documents.office import CORRUPT
 from nmt.documents.report import Report, make_report
+from nmt.resumable_output import FinishedText
 from nmt.serving.errors import RefusedError
 from nmt.serving.fields import UploadedFile
 from nmt.serving.limits import check_characters
@@ -37,14 +38,6 @@ class Texts(NamedTuple):
     has_markup: bool  # so that word links are needed
 
 
-class Translation(NamedTuple):
-    """A translation as documents need it."""
-
-    text: str
-    links: list[tuple[int, int]] | None  # source and target words
-    confidence: float | None = None  # which nobody asks for here
-
-
 class TranslatedFile(NamedTuple):
     """A file in translation."""
 
@@ -64,7 +57,7 @@ def read_texts(upload: Upload, most: int) -> Texts:
 
 
 def write(
-    upload: Upload, translations: Sequence[Translation], protector: Protector
+    upload: Upload, translations: Sequence[FinishedText], protector: Protector
 ) -> TranslatedFile:
     """Returns a file with the translations of its texts, in order."""
     document = parse_upload(upload)
