@@ -5,6 +5,7 @@ And `translate --format html` or `xml`, whose arguments, or all of stdin, are su
 
 from __future__ import annotations
 
+import functools
 import os
 import stat
 import sys
@@ -204,15 +205,12 @@ def read_markup(args: Namespace, runs: Sequence[Run]) -> list[TextDocument]:
         raise UserError("stdin is closed; give markup as arguments, or a file: < FILE")
     contents = [os.fsencode(text) for text in args.text] or [sys.stdin.buffer.read()]
     name = "argument" if args.text else "stdin"
+    parse_html = functools.partial(html_pages.document, target_language=target_language(runs))
+    parse = xml_files.fragment if args.format == "xml" else parse_html
     parsed = []
     for number, content in enumerate(contents, start=1):
         try:
-            decoded = decode(content)
-            if args.format == "xml":
-                parsed.append(xml_files.fragment(decoded))
-            else:
-                language = target_language(runs)
-                parsed.append(html_pages.document(decoded, target_language=language))
+            parsed.append(parse(decode(content)))
         except UserError as error:
             raise UserError(f"{name}{f':{number}' if args.text else ''}: {error}") from None
     return parsed
