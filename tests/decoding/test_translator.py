@@ -422,9 +422,7 @@ def test_what_divides_texts_stays(model):
     translate = make_translator(*model, language="pt")
     (begun,) = translate.hypotheses(["- um dois"], prefixes=["nine nine"])
     assert begun[0].text.startswith("- nine nine")
-    again = translate.hypotheses(
-        ["- um dois"], prefixes=["- nine nine"]
-    )  # with the line's own label
+    again = translate.hypotheses(["- um dois"], prefixes=["- nine nine"])
     assert [best[0].text for best in again] == [begun[0].text]
 
 
