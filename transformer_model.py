@@ -425,8 +425,8 @@ def greedy_translate(transformer, inp, extra_tokens=50):
     after START at most `extra_tokens` more tokens than its source has, the source's START and END
     included (paper 6.1); a translation that is cut off there has no END.
 
-    Only `translate --plain` calls this; otherwise the program searches by nmt/decoding/, which
-    keeps keys and values between steps and is tested to predict the same ids.
+    The search of `translate --plain`. Otherwise the program searches by nmt/decoding/, which keeps
+    keys and values between steps and is tested to predict the same ids.
     """
     ids = tf.range(transformer.config["target_vocab_size"])
     forbidden = (ids == PAD) | (ids == START)  # (V,); no translation holds these two

@@ -39,7 +39,7 @@ class Fixed:
 
     markup: Any  # as above
     text: str = ""  # what is translated: of a name that stays as it is, a mark of text/protected.py
-    name: str = ""
+    name: str = ""  # what a reader sees
 
 
 Node = Text | Element | Fixed
