@@ -334,7 +334,6 @@ def test_a_run_learns_from_corrections_is_judged_and_replaced_round_by_round(
 
     more = [(f"{number}.", "two.") for number in range(12)]
     memory_of(tmp_path, "c", more)  # only wrong ones: the second round makes nothing better
-    os.utime(memory, (time.time() + 2, time.time() + 2))
     corrections |= dict(better={"max_loss": 0}, train="--epochs 1 --learning-rate-scale 1e-6")
     done = run_process(command("corrections", *configured(tmp_path, corrections)), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
