@@ -320,7 +320,7 @@ def test_a_run_learns_from_corrections_is_judged_and_replaced_round_by_round(
 ):
     flags = configured(tmp_path, corrections)
     printed = run_with_a_kill("corrections", tmp_path, flags, "out/1/run/logs")
-    link, (memory,) = tmp_path / "current", corrections["corrections"]
+    link = tmp_path / "current"
     *_, verdict = [line for line in printed.splitlines() if line.startswith(("Better", "Not"))]
     assert verdict.startswith("Better: corrections +")
     assert link.resolve() == tmp_path / "out" / "1" / "run"
