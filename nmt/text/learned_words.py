@@ -29,7 +29,7 @@ TITLE_WORD = re.compile(rf"(?<![\w'’]){WORD.pattern}")  # "Weren't"
 ENDS = tuple(".!?…")  # of sentences
 LONGEST_WORD = 40  # letters; a longer one is as it was given
 USUAL_SIGNS = dict(zip("“”„«»‘’‚‹›–—−", 5 * ['"'] + 5 * ["'"] + 3 * ["-"], strict=True))
-KNOWN_WORDS = 2**16  # whose numbers of tokens are kept
+KNOWN_WORDS = 2**16  # whose numbers of tokens and forms are kept
 LITTLE_WORD = 3  # letters, at most, of one that may be small in a title: "of", "and"
 TITLE_WORDS = 3  # in a text whose words all have a capital: "Hello, Ana" is no title
 MANY_TOKENS = 10_000  # of a word that the vocabulary cannot spell
@@ -67,6 +67,8 @@ class LearnedWords:
         self._tokenizer = tokenizer
         self._language = language
         self.tokens = functools.lru_cache(KNOWN_WORDS)(self._tokens)
+        self._form = functools.lru_cache(KNOWN_WORDS)(self._form_of)
+        self._has_accents = functools.lru_cache(KNOWN_WORDS)(self._is_accented)
         pieces = tokenizer.tokens(range(tokenizer.vocab_size))
         words = [piece.removeprefix(MARK_OF_SPACE) for piece in pieces if piece[0] != "<"]
         self._has_capitals = any(word != word.lower() for word in words)
@@ -92,6 +94,9 @@ class LearnedWords:
         """Returns a word in small letters without accents."""
         return without_accents(self._small(word))
 
+    def _is_accented(self, word: str) -> bool:
+        return self._small(word) != self._bare(word)
+
     def read(self, text: str) -> Reading:
         """Returns a text, in its normal form, as a Reading."""
         given, text = text, text.translate(self._signs)
@@ -101,21 +106,13 @@ class LearnedWords:
         case = case_of([word[0] for word in words])
         is_uniform = case != AS_FOUND or text == self._small(text) or not self._has_capitals
         # Who writes one accent writes them all: "bebe" beside "café" is no "bebê".
-        is_bare = bool(self._with_accents) and all(
-            self._small(word[0]) == self._bare(word[0]) for word in words
-        )
+        is_bare = bool(self._with_accents) and not any(self._has_accents(word[0]) for word in words)
         fewer = CLEARLY_FEWER if text.endswith(ENDS) else 1  # of a label, the first word is a noun
         parts: list[str] = []
         emphasized, end = [], 0
         for number, match in enumerate(words):
             word, begins_text = match[0], number == 0 and len(words) > 1
-            accented = self._with_accents.get(self._bare(word), []) if is_bare else []
-            if is_uniform:
-                form = self._usual_form(word, begins_text, accented)
-            else:
-                form = self._form_among_others(
-                    word, fewer if begins_text else MANY_TOKENS, accented
-                )
+            form = self._form(word, is_uniform, is_bare, begins_text, fewer)
             if case == AS_FOUND and word.isupper() and form != word and len(word) > 1:
                 emphasized.append(match.span())
             if number == 0 and case == AS_FOUND and word[0].isupper() and form[0].islower():
@@ -124,6 +121,15 @@ class LearnedWords:
             end = match.end()
         read = "".join([*parts, text[end:]])
         return Reading(text) if read == given else Reading(read, case, tuple(emphasized))
+
+    def _form_of(
+        self, word: str, is_uniform: bool, is_bare: bool, begins_text: bool, fewer: int
+    ) -> str:
+        """Returns the form of a word in a text, which begins with it or not."""
+        accented = self._with_accents.get(self._bare(word), []) if is_bare else []
+        if is_uniform:
+            return self._usual_form(word, begins_text, accented)
+        return self._form_among_others(word, fewer if begins_text else MANY_TOKENS, accented)
 
     def _usual_form(self, word: str, begins_text: bool, accented: list[str]) -> str:
         """Returns the form of a word of a text in capitals, in small letters, or of a title."""
