@@ -8,8 +8,7 @@ and the value saved in a run's `params.json`. A `Section` begins each group of t
 Sources: "paper" is Vaswani et al. 2017, "Attention Is All You Need" (arXiv 1706.03762); "tutorial"
 is TensorFlow's "Transformer model for language understanding" (Portuguese to English) in its
 edition of 2019 to 2021. "tutorial" or "paper 5.3" (a section) without a value: the default comes
-from there. "paper: 6", with a value: the paper has that instead. docs/names.md has all values in
-one table.
+from there. "paper: 6" names the paper's value. docs/names.md has all values in one table.
 """
 
 import sys
@@ -17,11 +16,11 @@ from typing import Annotated, Any, NamedTuple, get_args, get_type_hints
 
 
 class Flag(NamedTuple):
-    """What a constant is, and which values it may take (bounds included; None: no bound)."""
+    """What a constant is, and which values it may take (bounds included)."""
 
     help: str
-    low: float | None = None
-    high: float | None = None  # of whole numbers, None is 2^31 - 1
+    low: float | None = None  # None: no bound
+    high: float | None = None  # None: no bound; of an int, 2^31 - 1
     alias: str | None = None  # a second, better known name of the flag
     choices: tuple[str, ...] | None = None  # the only values
 
@@ -51,21 +50,21 @@ DATA_PATH: Annotated[
     ),
 ] = "ted_hrlr_translate/pt_to_en"
 BUFFER_SIZE: Annotated[
-    int, Flag("size of the blocks of pairs that are shuffled (tutorial: 20000); 0: all pairs", 0)
+    int, Flag("neighboring pairs that are shuffled together (tutorial: 20000); 0: all", low=0)
 ] = 0
 BATCH_SIZE: Annotated[
-    int, Flag("average sentence pairs per batch, all devices together; tutorial", 1, 100_000)
+    int, Flag("pairs of average length per batch, over all devices; tutorial", 1, 100_000)
 ] = 64
 MAX_LENGTH: Annotated[
     int,
     Flag(
-        "maximum tokens per side; longer pairs are dropped, from training only; tutorial",
+        "maximum tokens per side (tutorial); longer training pairs are dropped",
         1,
         100_000,
     ),
 ] = 40
 EPOCHS: Annotated[int, Flag("passes over the training pairs; tutorial: 20 (try 1 first)", 1)] = 20
-NUM_LAYERS: Annotated[int, Flag("layers of encoder and decoder; tutorial (paper: 6)", 1, 200)] = 4
+NUM_LAYERS: Annotated[int, Flag("layers of each stack; tutorial (paper: 6)", 1, 200)] = 4
 D_MODEL: Annotated[int, Flag("width of a token's vector; tutorial (paper: 512)", 1, 65_536)] = 128
 DFF: Annotated[
     int, Flag("width inside the feed-forward layers; tutorial (paper: 2048)", 1, 1_000_000)
@@ -110,7 +109,7 @@ MAX_STEPS: Annotated[
 VALIDATE_EVERY: Annotated[
     int,
     Flag(
-        "steps between validations; such a stretch counts as an epoch; 0: one pass over the pairs",
+        "steps between validations (--epochs still counts passes); 0: one pass over the pairs",
         0,
     ),
 ] = 0

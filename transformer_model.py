@@ -2,22 +2,21 @@
 
 Read it from top to bottom, nearly in the order of TensorFlow's tutorial. It is complete and plain:
 ids of tokens in, logits or ids out. `run_demo.py --plain` trains with this code, and `translate
---plain` translates with it; otherwise nmt/network/engine.py replaces the methods that cost most,
-tested to give the same results. docs/names.md lists what differs from the tutorial.
+--plain` translates with it; otherwise nmt/network/engine.py replaces the costliest
+methods, with the same results (tested). docs/names.md lists what differs from the tutorial.
 
-Shapes in comments: B sentences, L tokens (S of the source, T of the target that a function is
-given; in training, that is tar[:, :-1]), H heads, D = d_model, V vocabulary size. Masks are 1.0 at
-positions that must not be attended to. Tokens other than padding are called "real".
+Shapes in comments: B sentences, L tokens (S of the source, T of the target that the decoder reads),
+H heads, D = d_model, V vocabulary size. Masks are 1.0 at positions that must not be attended to.
 """
 
 import keras
 import tensorflow as tf
 
-# Keras's Layer and Model, extended to create all variables at once and to be saved and loaded.
+# Keras's Layer and Model: `build` creates all variables, .keras files load what is registered.
 from nmt.network.keras_layers import TransformerLayer, TransformerModel, register
 
 PAD, UNKNOWN, START, END = 0, 1, 2, 3  # ids of the special tokens
-MASKED = -1e9  # added to a logit, it makes the softmax 0; bfloat16 can hold it, float16 cannot
+MASKED = -1e9  # added to a logit, makes its probability 0; fits into bfloat16, not float16
 
 # ---- Positional encoding (paper 3.5) ----
 
@@ -48,12 +47,12 @@ def positional_encoding(position, d_model):
 
 
 def create_padding_mask(seq):
-    """Returns 1.0 where ids `seq` (B, L) are padding: (B, 1, 1, L); broadcasts to all queries."""
+    """Returns 1.0 where ids `seq` (B, L) are padding, for all heads and queries: (B, 1, 1, L)."""
     return tf.cast(tf.equal(seq, PAD), tf.float32)[:, tf.newaxis, tf.newaxis, :]
 
 
 def create_look_ahead_mask(size):
-    """Returns 1.0 at [i, j] if j > i: position i, a query, must not see j, a key: (size, size)."""
+    """Returns (size, size): 1.0 at [i, j] where j > i, as query i must not see key j."""
     return 1 - tf.linalg.band_part(tf.ones((size, size)), -1, 0)
 
 
@@ -161,14 +160,14 @@ def point_wise_feed_forward_network(d_model, dff):
 
 @register
 class EncoderLayer(TransformerLayer):
-    """Self-attention, then the feed-forward network, each in a residual connection.
+    """Self-attention, then the feed-forward network, each with a residual connection.
 
     `rate` is the share of values that dropout sets to 0 in training.
     """
 
     def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
         super().__init__(**kwargs)
-        # The width of vectors, from which TransformerLayer.build creates the weights.
+        # Read by TransformerLayer.build, which creates the weights.
         self.d_model = d_model
 
         self.mha = MultiHeadAttention(d_model, num_heads)
@@ -198,7 +197,7 @@ class DecoderLayer(TransformerLayer):
 
     def __init__(self, d_model, num_heads, dff, rate=0.1, **kwargs):
         super().__init__(**kwargs)
-        # The width of vectors, from which TransformerLayer.build creates the weights.
+        # Read by TransformerLayer.build, which creates the weights.
         self.d_model = d_model
 
         self.mha1 = MultiHeadAttention(d_model, num_heads)
@@ -240,9 +239,7 @@ class DecoderLayer(TransformerLayer):
 class Encoder(TransformerLayer):
     """Turns the ids of a source into one vector per token, through the encoder layers."""
 
-    def __init__(
-        self, num_layers, d_model, num_heads, dff, input_vocab_size, rate=0.1, **kwargs
-    ):  # fmt: skip
+    def __init__(self, num_layers, d_model, num_heads, dff, input_vocab_size, rate=0.1, **kwargs):
         super().__init__(**kwargs)
         self.d_model = d_model
 
@@ -251,10 +248,7 @@ class Encoder(TransformerLayer):
         self.enc_layers = [EncoderLayer(d_model, num_heads, dff, rate) for _ in range(num_layers)]
 
     def call(self, x, *, training=False, mask=None):
-        """Takes ids (B, S). Returns output (B, S, D) and attention weights by layer:
-
-        {"encoder_layer1": (B, H, S, S), ...}
-        """
+        """Takes ids (B, S). Returns (B, S, D) and weights {"encoder_layer1": (B, H, S, S), ...}."""
         seq_len = tf.shape(x)[1]
         attention_weights = {}
 
@@ -273,9 +267,7 @@ class Encoder(TransformerLayer):
 class Decoder(TransformerLayer):
     """Turns the target's ids so far into one vector per token, through the decoder layers."""
 
-    def __init__(
-        self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1, **kwargs
-    ):  # fmt: skip
+    def __init__(self, num_layers, d_model, num_heads, dff, target_vocab_size, rate=0.1, **kwargs):
         super().__init__(**kwargs)
         self.d_model = d_model
 
@@ -370,10 +362,9 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
         self.d_model, self.warmup_steps, self.scale = d_model, warmup_steps, scale
 
     def __call__(self, step):
-        """Returns the learning rate of a step, an integer or a float: 0.0 at step 0.
+        """Returns the learning rate at `step`, an int or a float; at step 0, it is 0.0.
 
-        Keras counts from 0, as it did for the tutorial, so the first update has the rate 0 and
-        leaves the weights as they are.
+        Keras counts from 0, as in the tutorial, so the first update changes no weights.
         """
         step = tf.cast(step, tf.float32)
         factor = tf.minimum(tf.math.rsqrt(step), step * self.warmup_steps**-1.5)
@@ -383,7 +374,7 @@ class CustomSchedule(keras.optimizers.schedules.LearningRateSchedule):
         return {"d_model": self.d_model, "warmup_steps": self.warmup_steps, "scale": self.scale}
 
 
-# ---- Loss and accuracy: over real tokens only ----
+# ---- Loss and accuracy: over all tokens but padding ----
 
 loss_object = keras.losses.SparseCategoricalCrossentropy(from_logits=True, reduction="none")
 
@@ -399,12 +390,12 @@ def loss_function(real, pred):
     mask = tf.cast(mask, dtype=loss_.dtype)
     loss_ *= mask
 
-    # 0.0 for a batch without a real token.
+    # 0.0 for a batch of padding alone.
     return tf.math.divide_no_nan(tf.reduce_sum(loss_), tf.reduce_sum(mask))
 
 
 def accuracy_function(real, pred):
-    """Returns the share of real tokens that are predicted correctly; shapes as above."""
+    """Returns the share of tokens predicted correctly, padding left out; shapes as above."""
     accuracies = tf.equal(real, tf.argmax(pred, axis=2, output_type=real.dtype))  # (B, T)
 
     mask = tf.math.logical_not(tf.math.equal(real, PAD))  # (B, T)
@@ -421,9 +412,9 @@ def accuracy_function(real, pred):
 def greedy_translate(transformer, inp, extra_tokens=50):
     """Translates ids `inp` (B, S). Returns ids (B, 1 + T), each row START, tokens, END, then PAD.
 
-    Appends the likeliest token until END, and runs the whole network for each token. A row gets
-    after START at most `extra_tokens` more tokens than its source has, the source's START and END
-    included (paper 6.1); a translation that is cut off there has no END.
+    Appends the likeliest token until END, and runs the whole network for each token. After START, a
+    row gets at most as many tokens as its source has (START and END counted) and `extra_tokens`
+    more (paper 6.1); one that is cut off there has no END.
 
     The search of `translate --plain`. Otherwise the program searches by nmt/decoding/, which keeps
     keys and values between steps and is tested to predict the same ids.
@@ -438,6 +429,6 @@ def greedy_translate(transformer, inp, extra_tokens=50):
         allowed = tf.where(forbidden, MASKED, logits[:, -1])  # (B, V)
         token = tf.where(finished, PAD, tf.argmax(allowed, axis=-1, output_type=tf.int32))  # (B,)
         tar = tf.concat([tar, token[:, tf.newaxis]], axis=1)  # (B, one more)
-        # ">", because START, which does not count, is in tar.
+        # ">", not ">=": tar also holds START.
         finished |= (token == END) | (tf.shape(tar)[1] > source_tokens + extra_tokens)
     return tar

@@ -11,11 +11,13 @@ lines, or numbers, are from there.
 
 import ast
 import hashlib
+import io
 import re
 import shlex
 import shutil
 import subprocess
 import sys
+import tokenize
 from pathlib import Path
 from typing import NamedTuple
 
@@ -60,18 +62,22 @@ def read(path: Path) -> Output:
 
 
 def code(source: bytes) -> bytes:
-    """Returns the lines of a Python file, without docstrings and lines of comment."""
+    """Returns a Python file without docstrings, comments and white space."""
     lines = source.splitlines()
+    for token in tokenize.tokenize(io.BytesIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = token.line[:column].encode()
     explained = ast.Module | ast.ClassDef | ast.FunctionDef
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, explained) and ast.get_docstring(node):
             first, last = node.body[0].lineno - 1, node.body[0].end_lineno
             lines[first:last] = [b""] * (last - first)
-    return b"\n".join(line for line in lines if line.strip() and line.lstrip()[:1] != b"#")
+    return b"".join(b"".join(lines).split())
 
 
 def stamp(paths: list[str]) -> str:
-    """Returns a hash of files, and of all files in folders; of Python, without what explains it."""
+    """Returns a hash of files, and of all files in folders; of Python, the `code`."""
     digest = hashlib.sha256()
     for path in map(ROOT.joinpath, paths):
         for file in sorted(path.rglob("*.*")) if path.is_dir() else [path]:
