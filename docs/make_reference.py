@@ -122,7 +122,7 @@ def command_lines():
             lines.append(f"{line.removesuffix(' |')} ({', '.join(names)}) |")
     for name, command in command_rows.items():
         unshared = [line for line in command if line not in shared]
-        lines += ["", f"## {name}: {main.COMMANDS[name].HELP}", ""]
+        lines += ["", f"## {name}: {main.module_of(name).HELP}", ""]
         lines += [*TABLE, *unshared] if unshared else ["Its flags are those of several commands."]
     return lines
 

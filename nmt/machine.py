@@ -8,7 +8,6 @@ import platform
 import signal
 import threading
 from collections.abc import Iterator
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -111,5 +110,7 @@ def keep_freed_memory() -> None:
 def versions() -> dict[str, str]:
     """Returns the versions of Python and of the libraries that scores depend on, by name."""
     names = ("tensorflow", "keras", "tensorflow-text", "sentencepiece", "sacrebleu")
+    from importlib import metadata  # which imports a parser of e-mail
+
     libraries = {name: metadata.version(name) for name in names}
     return {"python": platform.python_version(), **libraries}

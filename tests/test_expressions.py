@@ -60,16 +60,20 @@ def expressions() -> list[Expression]:
     for package in (nmt.documents, nmt.text):
         for info in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             module = importlib.import_module(info.name)
-            for name, value in vars(module).items():
+            values = vars(module) | {"kinds": getattr(module, "kinds", dict)()}
+            for name, value in values.items():
                 for pattern in patterns_within(value):
                     is_searched = not calls[name] or not all(calls[name])
                     key = pattern.pattern, pattern.flags
                     compiled[key] = Expression(name, pattern, is_searched)
             for node in ast.walk(ast.parse(inspect.getsource(module))):
                 name = ast.unparse(node.func) if isinstance(node, ast.Call) else ""
-                is_call = name.startswith("re.") and name != "re.compile"
-                if is_call and node.args and isinstance(node.args[0], ast.Constant):
-                    pattern, name = re.compile(node.args[0].value), f"{info.name}:{node.lineno}"
+                is_call = name.startswith("re.") and name not in ("re.compile", "re.escape")
+                expression = node.args[0] if is_call and node.args else None
+                if isinstance(expression, ast.Name):
+                    expression = ast.Constant(vars(module).get(expression.id))
+                if isinstance(expression, ast.Constant) and isinstance(expression.value, str):
+                    pattern, name = re.compile(expression.value), f"{info.name}:{node.lineno}"
                     is_searched = "match" not in node.func.attr
                     key = pattern.pattern, pattern.flags
                     compiled.setdefault(key, Expression(name, pattern, is_searched))

@@ -86,6 +86,15 @@ EVALUATE = """
     """
 
 
+SENTENCE = """
+    from nmt.cli import main
+
+    code = main.start(["translate", "um dois.", "--run", sys.argv[1]])
+    unused = {"nmt.cli.serve", "nmt.documents", "nmt.corpus.cleaning", "numpy", "urllib.request"}
+    print(code, *(unused & {*sys.modules}))
+    """
+
+
 def without_tensorflow(script, *arguments):
     """Returns what a script prints in a process that cannot import TensorFlow."""
     command = [sys.executable, "-c", BLOCKED + textwrap.dedent(script), *map(str, arguments)]
@@ -100,6 +109,10 @@ def test_what_translates_is_imported():
 
 def test_lines_are_translated_by_another_engine(finished):
     assert without_tensorflow(TRANSLATE, finished / "run") == "um dois.||três\n"
+
+
+def test_a_sentence_needs_no_other_command_and_no_numpy(finished):
+    assert without_tensorflow(SENTENCE, finished / "run").splitlines()[-1] == "0"
 
 
 def test_a_server_answers(finished):

@@ -12,7 +12,6 @@ from nmt.program import COMMAND
 from nmt.runs import listing
 from nmt.text.languages import as_pair
 
-NAME = "import"
 HELP = "make a run of a model of others: OPUS-MT, Marian"
 
 

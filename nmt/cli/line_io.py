@@ -221,6 +221,7 @@ def _one_line(text: str) -> str:
 
 
 FORMATS = {"text": as_text, "tsv": as_tsv, "jsonl": as_jsonl}
+MARKUP = ("html", "xml")  # of --format, too: documents, see translate_file.py
 
 
 # ---- What translations have lost or added ----

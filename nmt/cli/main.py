@@ -14,29 +14,10 @@ import platform
 import shlex
 from argparse import Namespace
 from collections.abc import Callable
-from importlib import metadata
+from typing import Any
 
 from nmt import UserError, __version__, messages
-from nmt.cli import (
-    align,
-    configuration,
-    data,
-    environment,
-    evaluate,
-    exit_codes,
-    explore,
-    export,
-    flags,
-    import_model,
-    plot,
-    runs,
-    score,
-    serve,
-    startup,
-    train,
-    translate,
-    translate_file,
-)  # fmt: skip
+from nmt.cli import configuration, environment, exit_codes, flags, startup
 from nmt.cli.parser import Parser
 from nmt.corpus import files
 from nmt.messages import closest
@@ -66,14 +47,16 @@ Results go to stdout, all else to stderr. Exit code 2: a mistake you can fix.
 """.strip()
 
 
-MODULES = (
-    train, translate, translate_file, evaluate, score, align, plot, explore, export, serve, data,
-    runs, import_model,
+COMMANDS = (
+    "train", "translate", "translate-file", "evaluate", "score", "align", "plot", "explore",
+    "export", "serve", "data", "runs", "import",
 )  # fmt: skip
-COMMANDS = {  # by name: that of the module, unless it is a word of Python
-    getattr(module, "NAME", module.__name__.rpartition(".")[2].replace("_", "-")): module
-    for module in MODULES
-}
+
+
+def module_of(command: str) -> Any:
+    """Returns the module of one of COMMANDS. To import all of them takes a tenth of a second."""
+    name = {"import": "import_model"}.get(command, command.replace("-", "_"))
+    return importlib.import_module(f"nmt.cli.{name}")
 
 
 # ---- Running ----
@@ -90,13 +73,13 @@ def start(arguments: list[str]) -> int:
 
     def run() -> None:
         parse_command_line(arguments, args, shows_messages=True)
-        module = COMMANDS[args.command]
+        module = module_of(args.command)
         startup.set_environment(getattr(module, "VARYING_SHAPES", False))
-        if module is train:
+        if args.command == "train":
             startup.import_tensorflow()
             run_train = importlib.import_module(MODULE).train
             startup.catch_interrupts()
-            run_train(train.request_of(args))
+            run_train(module.request_of(args))
         else:
             startup.catch_interrupts()
             module.run(args)
@@ -110,10 +93,11 @@ def main(arguments: list[str], run_train: Callable[[TrainingRequest], None]) -> 
 
     def run() -> None:
         parse_command_line(arguments, args, shows_messages=True)
+        module = module_of(args.command)
         if args.command == "train":
-            run_train(train.request_of(args))
+            run_train(module.request_of(args))
         else:
-            COMMANDS[args.command].run(args)
+            module.run(args)
 
     return exit_codes.exit_code(run, args)
 
@@ -123,7 +107,7 @@ def main(arguments: list[str], run_train: Callable[[TrainingRequest], None]) -> 
 
 def parser(name: str) -> Parser:
     """Returns the parser of one of COMMANDS."""
-    module = COMMANDS[name]
+    module = module_of(name)
     description = f"{module.HELP[0].upper()}{module.HELP[1:]}."
     command_parser = Parser(f"{PROGRAM} {name}", description=description)
     module.add_flags(command_parser)
@@ -143,13 +127,15 @@ def show_messages(arguments: list[str]) -> None:
 
 def overview() -> str:
     """Returns the help of the program, which fits on a screen."""
-    commands = "\n".join(f"  {name:14} {module.HELP}" for name, module in COMMANDS.items())
+    commands = "\n".join(f"  {name:14} {module_of(name).HELP}" for name in COMMANDS)
     names = dict(program=" ".join(COMMAND), presets=", ".join(params.PRESETS))
     return OVERVIEW.format(commands=commands, **names)
 
 
 def version() -> str:
     """Returns the versions of this program and of what it runs on."""
+    from importlib import metadata  # which imports a parser of e-mail
+
     libraries = [f"Python {platform.python_version()}"]
     for name in ("tensorflow", "keras", "ctranslate2"):
         with contextlib.suppress(metadata.PackageNotFoundError):  # an image that serves has not all
@@ -181,7 +167,7 @@ def parse_command_line(
         raise UserError(f"{name!r} is not a command{meant(arguments)}; see {PROGRAM} --help")
     words = arguments if without_command else arguments[1:]
     command_parser = parser(name)
-    reads_environment = getattr(COMMANDS[name], "READS_ENVIRONMENT", False)
+    reads_environment = getattr(module_of(name), "READS_ENVIRONMENT", False)
     if reads_environment:
         words = environment.with_environment(command_parser, words, os.environ)
     words = configuration.expand(command_parser, words)

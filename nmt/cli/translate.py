@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from nmt import UserError
-from nmt.cli import flags, line_io, trained_runs, translate_file, translate_lines
-from nmt.cli.line_io import CHECK_ADVICE, FORMATS, Layout, TranslationCheck
+from nmt.cli import flags, line_io, trained_runs, translate_lines
+from nmt.cli.line_io import CHECK_ADVICE, FORMATS, MARKUP, Layout, TranslationCheck
 from nmt.cli.translate_lines import Part, Translate, TranslatedPart
 from nmt.decoding.consensus import closest
 from nmt.decoding.search_options import CHOICE, REPORTS, Sampling, SearchOptions
@@ -64,7 +64,7 @@ def add_output_flags(parser: ArgumentParser) -> None:
     """Adds the flags of what is printed."""
     flags.add_switch(parser, "--score", "log-probability and tab before each translation")
     parser.add_argument(
-        "--format", choices=(*FORMATS, *translate_file.MARKUP), default="text",
+        "--format", choices=(*FORMATS, *MARKUP), default="text",
         help="text: one line each. tsv: line number, rank, log-probability, translation. jsonl: "
         "the same as one JSON object per line. html, xml: the arguments, or all of stdin, are "
         "markup, whose text is translated (default text)",
@@ -90,7 +90,7 @@ def run(args: Namespace) -> None:
     check_flags(args)
     protecting = flags.read_protection(args)
     runs = trained_runs.find_runs(args)
-    if args.format in translate_file.MARKUP:
+    if args.format in MARKUP:
         translate_markup(args, runs, protecting)
         return
     if args.input:
@@ -164,6 +164,8 @@ def is_scored(args: Namespace) -> bool:
 
 def translate_markup(args: Namespace, runs: list[Run], protecting: Protecting) -> None:
     """Prints each argument, or stdin, in translation: markup of --format html or xml."""
+    from nmt.cli import translate_file
+
     parsed = translate_file.read_markup(args, runs)
     loaded = trained_runs.load_runs(args, runs)
     options = search_options(args, loaded.model)
@@ -173,9 +175,11 @@ def translate_markup(args: Namespace, runs: list[Run], protecting: Protecting) -
 
 def check_flags(args: Namespace) -> None:
     """Raises a UserError if flags contradict each other, whatever the run."""
-    if args.format in translate_file.MARKUP:
-        translate_file.check_markup_flags(args)
-    translate_lines.check_flags(args, documents=args.format in translate_file.MARKUP)
+    if args.format in MARKUP:
+        from nmt.cli.translate_file import check_markup_flags
+
+        check_markup_flags(args)
+    translate_lines.check_flags(args, documents=args.format in MARKUP)
     if (args.token_scores or args.alternatives) and args.format != "jsonl":
         raise UserError("--token-scores and --alternatives need --format jsonl; add that")
     if args.sample and args.beam is not None:

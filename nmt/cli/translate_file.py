@@ -35,7 +35,6 @@ if TYPE_CHECKING:  # what imports TensorFlow
 HELP = "translate a document: .html, .docx, .xlsx, .srt, .csv, ..."
 VARYING_SHAPES = True
 
-MARKUP = ("html", "xml")  # of --format
 MAX_BYTES = 100_000_000  # of a document, all of which is in memory
 CHUNK_SEGMENTS = 256  # are translated together, then written to OUT.partial
 

@@ -7,16 +7,20 @@ The words of a text are those that Python's split() finds in it as it is given o
 stands between white space of any kind. U+200B and the like are no white space, nor is U+2581.
 """
 
-import dataclasses
+from __future__ import annotations
 
-import numpy as np
+import dataclasses
+from typing import TYPE_CHECKING
 
 from nmt.decoding.sentence import Links, Sentence
 from nmt.text import sentences, spelling
 from nmt.text.scripts import UNSPACED
 
+if TYPE_CHECKING:  # whose import takes as long as the translation of a sentence
+    import numpy as np
 
-def word_numbers(tokens: list[str]) -> np.ndarray:
+
+def word_numbers(tokens: list[str]) -> list[int]:
     """Returns the number of the word that each of `tokens` belongs to, from 0.
 
     They are Tokenizer.surfaces of a spelling.normal form, in which nothing but U+0020 divides
@@ -35,17 +39,17 @@ def word_numbers(tokens: list[str]) -> np.ndarray:
             has_letters = True
         numbers.append(word)
         word += letters.count(spelling.MARK_OF_SPACE)
-    return np.array(numbers, int)
+    return numbers
 
 
-def unit_numbers(tokens: list[str]) -> np.ndarray:
+def unit_numbers(tokens: list[str]) -> list[int]:
     """Returns what `word_numbers` does; but in scripts without spaces, tokens count as words."""
     words, shift, numbers = word_numbers(tokens), 0, []
     for index, token in enumerate(tokens):
         same_word = index > 0 and words[index] == words[index - 1]
         shift += same_word and bool(UNSPACED.search(tokens[index - 1] + token))
         numbers.append(words[index] + shift)
-    return np.array(numbers, int)
+    return numbers
 
 
 def words_as_given(text: str) -> list[int]:
@@ -86,6 +90,8 @@ def attention_by_word(weights: np.ndarray, source: np.ndarray, target: np.ndarra
     Args:
       source, target: the number of the word of each token, (S,), (T,).
     """
+    import numpy as np
+
     from_target = np.eye(target[-1] + 1)[target].T  # (words, T)
     from_target /= from_target.sum(axis=1, keepdims=True)
     to_source = np.eye(source[-1] + 1)[source]  # (S, words)
@@ -107,15 +113,17 @@ def links(weights: np.ndarray, source: list[str], target: list[str]) -> Links:
     return link_groups(weights, word_numbers(source), word_numbers(target))
 
 
-def link_groups(weights: np.ndarray, source: np.ndarray, target: np.ndarray) -> Links:
+def link_groups(weights: np.ndarray, source: list[int], target: list[int]) -> Links:
     """Returns what `links` does, of other groups of tokens than words.
 
     Args:
       source, target: the number of the group of each token, (S,), (T,).
     """
-    sources, source = np.unique(source, return_inverse=True)  # groups that have tokens
-    targets, target = np.unique(target, return_inverse=True)
-    attention = attention_by_word(weights, source, target)
+    import numpy as np
+
+    sources, source_numbers = np.unique(source, return_inverse=True)  # groups that have tokens
+    targets, target_numbers = np.unique(target, return_inverse=True)
+    attention = attention_by_word(weights, source_numbers, target_numbers)
     best_sources = attention.argmax(axis=1)  # (target words,)
     attention = attention / np.maximum(attention.sum(axis=0), 1e-9)
     best_targets = attention.argmax(axis=0)  # (source words,)

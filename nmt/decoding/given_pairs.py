@@ -5,10 +5,9 @@ Forced decoding: the decoder's input are the tokens of a given target.
 
 from __future__ import annotations
 
+import bisect
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
-
-import numpy as np
 
 from nmt import UserError
 from nmt.decoding import alignment
@@ -21,6 +20,8 @@ from nmt.text.spelling import MARK_OF_SPACE
 from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from nmt.text.tokenizer import Tokenizer
 
 MAX_WEIGHTS = 2**24  # attention weights of pairs in memory: 64 MiB
@@ -103,14 +104,14 @@ def _span_links(tokenizer: Tokenizer, pair: _Attended) -> list[SpanLink]:
 
 
 def _spans(
-    tokenizer: Tokenizer, ids: list[int], surfaces: list[str], numbers: np.ndarray
+    tokenizer: Tokenizer, ids: list[int], surfaces: list[str], numbers: list[int]
 ) -> list[tuple[int, int]]:
     """Returns where in their text each group of tokens begins and ends.
 
     Args:
       ids: of a text, without those around it.
     """
-    sizes = np.bincount(numbers).cumsum().tolist()
+    sizes = [bisect.bisect(numbers, number) for number in range(numbers[-1] + 1)]  # tokens so far
     if tokenizer.processor.unk_id() in ids:  # whose letters decoding would replace
         texts = ["".join(surfaces[:size])[1:] for size in sizes]  # without the first U+2581
     else:

@@ -32,10 +32,9 @@ UNIT = re.compile(
     rf"^{MARK.pattern}[,:;](?=\s)|,\s?{MARK.pattern}(?=[{SENTENCE_ENDS}]*$)|(?P<open>(?<!\w)[{re.escape(LEFT_SIGNS)}])?{MARK.pattern}(?>(?:{SIGN}{{0,3}}?{MARK.pattern})*)"
     rf"(?(open)[{re.escape(RIGHT_SIGNS)}](?!\w))|{MARK.pattern}(?>(?:{SIGN}{{0,3}}?{MARK.pattern})*)"
 )
-A_WORD = re.compile(WORD)
 SPACED_LETTER = rf"(?:(?!{UNSPACED.pattern})\w)"
 # What nothing is put into: a word with all that is joined to it, as in "mother-in-law's".
-JOINED_WORD = re.compile(rf"{UNSPACED.pattern}|{SPACED_LETTER}+(?:{SIGN}+{SPACED_LETTER}+)*")
+JOINED_WORD = rf"{UNSPACED.pattern}|{SPACED_LETTER}+(?:{SIGN}+{SPACED_LETTER}+)*"
 SIGNS_AT_END = re.compile(rf"[\s{SENTENCE_ENDS},;:]*$")
 SIGNS_ALONE = re.compile(rf"[{SENTENCE_ENDS}]+")
 STARTS_WITH_CLOSING_SIGN = re.compile(r"[.,;:!?…)\]}。，！？；：、]|$")
@@ -208,8 +207,8 @@ def put_in(text: str, source: HiddenText, links: Sequence[SpanLink] = (), prefix
 
 def _linked_words(source: str, text: str, links: Sequence[SpanLink], first: int) -> _Words:
     """Returns the words of a source and of its translation from the position `first` on."""
-    words = [match.span() for match in A_WORD.finditer(source)]
-    targets = [match.span() for match in JOINED_WORD.finditer(text) if match.start() >= first]
+    words = [match.span() for match in re.finditer(WORD, source)]
+    targets = [match.span() for match in re.finditer(JOINED_WORD, text) if match.start() >= first]
     starts, target_starts = [start for start, _ in words], [start for start, _ in targets]
     linked, sources = collections.defaultdict(list), collections.defaultdict(list)
     for link in links:

@@ -1,9 +1,8 @@
 """The n best translations of a sentence, each text once; and of a line of several sentences."""
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
-
-import numpy as np
 
 from nmt.decoding.context import Context
 from nmt.decoding.sentence import Candidate, Sentence, Translation
@@ -25,12 +24,18 @@ def merge_equal_texts(candidates: Sequence[Candidate], number: int) -> list[Cand
     for candidate in candidates:
         if candidate.text in by_text:
             known = by_text[candidate.text]
-            total = float(np.logaddexp(known.log_probability, candidate.log_probability))
-            total = min(total, 0.0)
+            total = min(log_of_sum(known.log_probability, candidate.log_probability), 0.0)
             share = total / known.log_probability if total else 0.0
             candidate = known._replace(log_probability=total, score=known.score * share)
         by_text[candidate.text] = candidate
     return sorted(by_text.values(), key=lambda candidate: -candidate.score)[:number]
+
+
+def log_of_sum(log_1: float, log_2: float) -> float:
+    """Returns log(exp(log_1) + exp(log_2)), which alone may be too small for a float."""
+    if log_1 == log_2:  # -inf, too
+        return log_1 + math.log(2)
+    return max(log_1, log_2) + math.log1p(math.exp(-abs(log_1 - log_2)))
 
 
 def restore_candidates(

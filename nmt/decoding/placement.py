@@ -24,7 +24,6 @@ from nmt.text.scripts import SENTENCE_ENDS, UNSPACED
 MAX_PHRASES = 16  # of a sentence, for which a place is sought
 MAX_PLACES = 64  # of a phrase, whose translations are scored
 
-WORD = re.compile(scripts.WORD)  # "father" and "s" in "father's" are words here
 # At the end of a text, ' is no apostrophe.
 CLOSING = re.escape(f"{scripts.CLOSING_SIGNS}'")
 END_OF_SENTENCE = re.compile(rf"\s*[{SENTENCE_ENDS}]+[{CLOSING}]*\s*$")
@@ -158,7 +157,7 @@ def replacements(text: str, phrase: str, spans: list[tuple[int, int]]) -> list[s
     """
     words = [
         word
-        for word in WORD.finditer(text)
+        for word in re.finditer(scripts.WORD, text)  # "father" and "s" in "father's"
         if any(start < word.end() and word.start() < end for start, end in spans)
     ]
     words = [word for word in words if len(word[0]) > 1 or UNSPACED.match(word[0])] or words

@@ -110,7 +110,7 @@ def keep_code(markup: str, source: str, escape: Callable[[str], str]) -> str:
     Args:
       source: the markup that was translated; what was escaped there stays so.
     """
-    for code in {match[0] for match in PLACEHOLDER.finditer(source)}:
+    for code in {match[0] for match in re.finditer(PLACEHOLDER, source)}:
         markup = markup.replace(escape(code), code)
     return markup
 

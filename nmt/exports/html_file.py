@@ -31,7 +31,7 @@ COMMON_ABBREVIATIONS = (  # which the program's rules know without a list of our
 )
 CHECKS = [  # what the page compares between a line and its translation
     re.compile(r"\d+"),
-    *(protected.KINDS[kind] for kind in ("url", "email", "tag", "placeholder")),
+    *(protected.kinds()[kind] for kind in ("url", "email", "tag", "placeholder")),
 ]
 TARGET_TAG = re.compile("<2(.+)>")  # before the sentences of a run with several targets
 PATTERNS = {  # by the name that sentences.js knows

@@ -5,8 +5,6 @@ Every expression takes linear time: parts that repeat are bounded, or give nothi
 
 from __future__ import annotations
 
-import re
-
 LETTER = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f\u0370-\u052f_"  # no "%s" before one
 WIDTH = r"(?:\*(?:\d{1,3}\$)?|[1-9]\d*+)?"
 PRECISION = r"(?:\.(?:\*(?:\d{1,3}\$)?|\d*+))?"
@@ -66,4 +64,4 @@ SYNTAXES = (
     r"(?<![\w%])%L?[1-9](?![\w%]|[.,:]\d)",  # %1, %L1, of Qt and KDE; not "%50", Turkish for 50%
     rf"(?<![\d%]){DIRECTIVE}",
 )
-PLACEHOLDER = re.compile("|".join(SYNTAXES))
+PLACEHOLDER = "|".join(SYNTAXES)

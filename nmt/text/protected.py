@@ -9,6 +9,7 @@ are read, and repaired by decoding/number_repair.py.
 from __future__ import annotations
 
 import copy
+import functools
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Sequence
@@ -95,21 +96,29 @@ AMOUNT = (  # 2024-05-06, 150 000, 1,234.50, 12:30
     rf"|{HOUR}|[0-9]++(?>(?:[.,:/'\u2019][0-9]++)+))"
 )
 
-# Each takes linear time: a match can begin at few characters, or is short, or gives nothing back.
-KINDS = {
-    "mark": MARK,  # as the user wrote it
-    "url": re.compile(URL, re.IGNORECASE),
-    "email": re.compile(EMAIL),
-    "tag": re.compile(inline_codes.TAG),
-    "markup": re.compile(inline_codes.MARKDOWN),
-    "placeholder": placeholders.PLACEHOLDER,
-    "handle": re.compile(HANDLE),
-    "path": re.compile(PATH),
-    "code": re.compile(CODE),
-    "amount": re.compile(AMOUNT),  # a number with separators
-    "number": re.compile(rf"{START_OF_NUMBER}[0-9]{{3,}}+"),
-    "count": re.compile(rf"{START_OF_NUMBER}[0-9]{{1,2}}(?!\d)"),  # "two" in some languages
-}
+
+@functools.cache  # compiled for the first text that may hold one: it takes 10 ms
+def kinds() -> dict[str, re.Pattern[str]]:
+    """Returns what finds the spans of each kind, in the order of precedence.
+
+    Each takes linear time: a match can begin at few characters, or is short, or gives nothing back.
+    """
+    return {
+        "mark": MARK,  # as the user wrote it
+        "url": re.compile(URL, re.IGNORECASE),
+        "email": re.compile(EMAIL),
+        "tag": re.compile(inline_codes.TAG),
+        "markup": re.compile(inline_codes.MARKDOWN),
+        "placeholder": re.compile(placeholders.PLACEHOLDER),
+        "handle": re.compile(HANDLE),
+        "path": re.compile(PATH),
+        "code": re.compile(CODE),
+        "amount": re.compile(AMOUNT),  # a number with separators
+        "number": re.compile(rf"{START_OF_NUMBER}[0-9]{{3,}}+"),
+        "count": re.compile(rf"{START_OF_NUMBER}[0-9]{{1,2}}(?!\d)"),  # "two" in some languages
+    }
+
+
 NUMBER_KINDS = ("amount", "number", "count")  # which a language may write in another form
 NOT_A_DIGIT = re.compile(r"\D+")
 # No span is without one.
@@ -123,7 +132,7 @@ class Span(NamedTuple):
 
     start: int
     end: int
-    kind: str  # of KINDS; or "pattern", "term", "language", "sign"
+    kind: str  # of `kinds`; or "pattern", "term", "language", "sign"
     original: str  # what the translation is to hold for it: of a term, the term's translation
     other_targets: tuple[
         str, ...
@@ -221,7 +230,7 @@ class Protector:
         if SIGNS_OF_SPANS.search(text):
             spans += _matches("sign", self._quantities, text)
             spans += _matches("language", self._tag, text)
-            for kind, pattern in KINDS.items():
+            for kind, pattern in kinds().items():
                 spans += _matches(kind, pattern, text)
         spans.sort(key=lambda span: (span.start, -span.end))  # stable: patterns before kinds
         apart, end = [], 0

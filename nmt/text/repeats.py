@@ -4,7 +4,6 @@ import re
 
 from nmt.text.scripts import WORD
 
-UNIT = re.compile(WORD)
 MAX_UNITS = 8  # of a part
 SHORT_PART, SHORT_TIMES, LONG_TIMES = 2, 3, 2  # "very, very" and "day by day by" are language
 # Up to four words, six times in a row.
@@ -28,7 +27,7 @@ def repeated_part(text: str) -> str:
     A part is one or two words three times in a row, or up to eight words twice; of a script without
     spaces, letters. Signs between them and case do not count.
     """
-    words = list(UNIT.finditer(text))
+    words = list(re.finditer(WORD, text))
     keys = [word[0].casefold() for word in words]
     for start in range(len(keys)):
         for size in range(1, MAX_UNITS + 1):

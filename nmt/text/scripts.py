@@ -5,15 +5,15 @@ import functools
 import re
 import unicodedata
 
-EAST_ASIAN = re.compile(
+EAST_ASIAN = (
     "[\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f"
     "\U0001b000-\U0001b16f\U00020000-\U0003ffff]"
 )
-SOUTH_EAST_ASIAN = re.compile(
+SOUTH_EAST_ASIAN = (
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e80-\u0eff\u1000-\u109f\u1780-\u17dd\u1950-\u19df\u1a20-\u1aad"
     "\ua9e0-\ua9fe\uaa60-\uaadf]"
 )
-UNSPACED = re.compile(f"{EAST_ASIAN.pattern}|{SOUTH_EAST_ASIAN.pattern}")
+UNSPACED = re.compile(f"{EAST_ASIAN}|{SOUTH_EAST_ASIAN}")
 # The blocks of these scripts, for a class of characters. They hold digits, brackets and other signs
 # as well, each of which is a unit of its own beside a word, too; UNSPACED holds only letters.
 UNSPACED_BLOCKS = "\u0e01-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u30ff\u3400-\u9fff\uf900-\ufaff"

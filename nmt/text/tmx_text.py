@@ -5,18 +5,19 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import MappingProxyType
 from typing import TextIO
-from xml.sax.saxutils import escape, quoteattr
 
 from nmt import __version__
 from nmt.text.languages import Pair
 
-NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+NO_XML = "[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 ANY_SOURCE = "*all*"  # srclang of a memory whose units have no direction
 END = "</body>\n</tmx>\n"
 
 
 def head(source_language: str, original_format: str) -> str:
     """Returns what a translation memory, TMX 1.4, begins with."""
+    from xml.sax.saxutils import quoteattr  # which imports what opens URLs
+
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n<tmx version="1.4">\n'
         f'<header creationtool="transformer-tutorial" creationtoolversion="{__version__}" '
@@ -36,9 +37,11 @@ def unit(
     Attributes have names of TMX, properties those of this program. A ValueError says that a text
     has a character that XML lacks.
     """
+    from xml.sax.saxutils import escape, quoteattr
+
     texts = [*texts]
     for text in (*texts, *attributes.values(), *properties.values()):
-        if match := NO_XML.search(text):
+        if match := re.search(NO_XML, text):
             raise ValueError(f"U+{ord(match[0]):04X} is no character of XML")
     named = "".join(f" {name}={quoteattr(value)}" for name, value in attributes.items())
     described = "".join(

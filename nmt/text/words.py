@@ -15,8 +15,8 @@ def word_count(text: str) -> int:
     none, an estimate from its characters."""
     if text.isascii():
         return len(text.split())
-    text, east = EAST_ASIAN.subn(" ", text)
-    text, south_east = SOUTH_EAST_ASIAN.subn(" ", text)
+    text, east = re.subn(EAST_ASIAN, " ", text)
+    text, south_east = re.subn(SOUTH_EAST_ASIAN, " ", text)
     if not east and not south_east:
         return len(text.split())
     spaced = len(PUNCTUATION.sub(" ", text).split())

@@ -21,11 +21,11 @@ TARGET = ["\u2581the", "\u2581new", "\u2581sta", "dium."]  # 3 words
 
 
 def test_tokens_form_words():
-    assert alignment.word_numbers(SOURCE).tolist() == [0, 1, 1, 2, 2]
-    assert alignment.word_numbers(TARGET).tolist() == [0, 1, 2, 2]
-    assert alignment.word_numbers(["a", "b", "\u2581", "c"]).tolist() == [0, 0, 1, 1]
-    assert alignment.word_numbers(["a", "\u2581", "\u2581c"]).tolist() == [0, 1, 1]
-    assert alignment.word_numbers(["\u2581a", "\u2581xx\u2581y", "\u2581c"]).tolist() == [0, 1, 3]
+    assert alignment.word_numbers(SOURCE) == [0, 1, 1, 2, 2]
+    assert alignment.word_numbers(TARGET) == [0, 1, 2, 2]
+    assert alignment.word_numbers(["a", "b", "\u2581", "c"]) == [0, 0, 1, 1]
+    assert alignment.word_numbers(["a", "\u2581", "\u2581c"]) == [0, 1, 1]
+    assert alignment.word_numbers(["\u2581a", "\u2581xx\u2581y", "\u2581c"]) == [0, 1, 3]
 
 
 def test_attention_is_summed_over_source_tokens_and_averaged_over_target_tokens():

@@ -25,7 +25,7 @@ from nmt.network.variants import Variant, network_of
 from nmt.results.explorer import page
 from nmt.runs import loading
 from nmt.text import spelling
-from nmt.text.protected import KINDS
+from nmt.text.protected import kinds
 from transformer_model import greedy_translate
 
 SIZES = dict(num_layers=2, d_model=16, num_heads=2, dff=24)
@@ -138,7 +138,7 @@ def test_each_kind_of_span_is_a_regular_expression_of_the_browser(browser, token
         "email": "ana@a.org",
         "url": "https://a.org",
     }
-    for kind, pattern in KINDS.items():
+    for kind, pattern in kinds().items():
         source, flags = browser_model.in_javascript(pattern)
         text = f"um {spans.get(kind, '')} dois"
         match = browser.ask(

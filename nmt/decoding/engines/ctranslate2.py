@@ -17,8 +17,6 @@ import functools
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from nmt import UserError
 from nmt.decoding.batch_sizes import Batching
 from nmt.decoding.engines.engine import (
@@ -41,6 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import ctranslate2
+    import numpy as np
 
     from nmt.text.tokenizer import Tokenizer
     from transformer_model import Transformer
@@ -242,6 +241,8 @@ class CTranslate2Engine:
 
         Logits come from a search, in which CTranslate2 rounds a little otherwise than in scoring.
         """
+        import numpy as np
+
         results = self._passes(pairs, return_logits_vocab=True)
         for score, result in zip(scores, results, strict=True):
             tokens = []
@@ -301,6 +302,8 @@ class CTranslate2Engine:
 
 def _attention_of(result: Any, pair: IdPair) -> np.ndarray:
     """Returns the attention (T, S) of a pass; of an END alone, CTranslate2 has no row."""
+    import numpy as np
+
     return np.array(result.attention[0], np.float32).reshape(-1, len(pair.source))
 
 
