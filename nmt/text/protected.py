@@ -87,6 +87,13 @@ CODE = (
     rf"|(?<![{LETTER}\d.,:/-])[0-9]{{3}}-(?:[0-9]{{3}}-)?[0-9]{{4}}(?![{LETTER}\d-])"
     rf"|(?<![{LETTER}\d])[{LETTER}]++[-]?[0-9][{LETTER}0-9]*+(?>(?:[-.:/][0-9][{LETTER}0-9]*+)*)"
 )
+# Single quotes around words: 'Don't go', ‘yes’, ‚ja‘.
+QUOTED = re.compile(
+    "(?<![\\w'\u2019])(['\u2018\u201a\u2039])(?=\\S)"
+    "(?:[^'\u2018\u2019\u201a\u2039\u203a]|(?<=\\w)['\u2019](?=\\w)){1,300}(?<=\\S)"
+    "(['\u2018\u2019\u203a])(?!\\w)"
+)
+NOTHING = re.compile("(?!)")
 QUANTITY_SIGNS = "$\u20ac\u00a3\u00a5\u20b9\u20bd%\u2030"  # beside a number
 # Digits of other scripts change in translation, and are left to the network.
 START_OF_NUMBER = rf"(?:(?<![^\s(])[-+\u2212])?(?<![{LETTER}\d])"
@@ -194,7 +201,9 @@ class Protector:
         tags = [re.escape(word) for word in words if LANGUAGE_TAG.fullmatch(word)]
         self._tag = re.compile("|".join(tags) or "(?!)")
         read = "".join(characters or ())
-        self._signs = re.compile(rf"[^\w\s{re.escape(read)}]+" if read else "(?!)")
+        self._signs = re.compile(rf"[^\w\s{re.escape(read)}]+") if read else NOTHING
+        # Where the vocabulary has no ", its network has learned ' as an apostrophe alone.
+        self._quoted = QUOTED if read and '"' not in read else NOTHING
         unread = "".join(sign for sign in QUANTITY_SIGNS if read and sign not in read) or "\0"
         number = r"[0-9]{1,15}(?:[.,][0-9]{1,15}){0,5}"
         self._quantities = re.compile(  # R$ 25,90; 10%
@@ -218,6 +227,7 @@ class Protector:
             or self._patterns
             or SIGNS_OF_SPANS.search(text)
             or self._signs.search(text)
+            or self._quoted.search(text)
         )
 
     def spans(self, text: str) -> list[Span]:
@@ -240,6 +250,8 @@ class Protector:
                 end = span.end
         between = replace(text, apart, [" " * (span.end - span.start) for span in apart])
         signs = [sign for sign in _matches("sign", self._signs, between) if _is_sign(sign.original)]
+        for quoted in self._quoted.finditer(between):
+            signs += [Span(*quoted.span(side), "sign", quoted[side]) for side in (1, 2)]
         if signs:
             apart = sorted([*apart, *signs], key=lambda span: span.start)
         return [span for span in apart if span.kind != "language"]

@@ -117,6 +117,13 @@ def test_spans_are_numbers_addresses_placeholders_and_tags(text, spans):
     assert originals(text) == spans
 
 
+def test_quotes_are_spans_where_the_vocabulary_has_them_as_apostrophes_alone():
+    text = "‘it's a’ ‚b‘ 'ab' ‹a›, rock 'n b' n’ a'b"
+    spans = [span.original for span in Protector(characters="abc'‘’‚‹›,").spans(text)]
+    assert spans == ["‘", "’", "‚", "‘", "'", "'", "‹", "›", "'", "'"]
+    assert not Protector(characters="abc'\"‘’‚‹›,").spans(text)
+
+
 def test_signs_that_the_vocabulary_lacks_are_spans():
     read = set("abcdefghijklmnopqrstuvwxyz.,")
     assert originals("o gato, \u266a dorme. \u266a", characters=read) == ["\u266a", "\u266a"]
