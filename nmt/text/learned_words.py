@@ -16,6 +16,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from nmt.text.case import capitalize, capitals, small, without_accents
+from nmt.text.protected import MARK
 from nmt.text.scripts import UNSPACED
 from nmt.text.special_tokens import UNKNOWN
 from nmt.text.spelling import MARK_OF_SPACE
@@ -104,6 +105,8 @@ class LearnedWords:
             return Reading(text)
         words = [match for match in WORD.finditer(text) if len(match[0]) <= LONGEST_WORD]
         case = case_of([word[0] for word in words])
+        if case == AS_FOUND and self._is_short_title(text, words):
+            case = TITLE
         is_uniform = case != AS_FOUND or text == self._small(text) or not self._has_capitals
         # Who writes one accent writes them all: "bebe" beside "café" is no "bebê".
         is_bare = bool(self._with_accents) and not any(self._has_accents(word[0]) for word in words)
@@ -115,12 +118,22 @@ class LearnedWords:
             form = self._form(word, is_uniform, is_bare, begins_text, fewer)
             if case == AS_FOUND and word.isupper() and form != word and len(word) > 1:
                 emphasized.append(match.span())
-            if number == 0 and case == AS_FOUND and word[0].isupper() and form[0].islower():
-                case = SENTENCE
             parts += text[end : match.start()], form
             end = match.end()
         read = "".join([*parts, text[end:]])
-        return Reading(text) if read == given else Reading(read, case, tuple(emphasized))
+        if case == AS_FOUND and words and words[0][0][0].isupper() and begins_with(text, words[0]):
+            case = SENTENCE
+        if read == given and case != SENTENCE:  # the network knows it in that case
+            case = AS_FOUND
+        return Reading(read, case, tuple(emphasized))
+
+    def _is_short_title(self, text: str, words: Sequence[re.Match[str]]) -> bool:
+        """Returns whether a text is two words with capitals, such as "Boa Noite", and no name."""
+        if len(words) != 2 or text[words[0].end() : words[1].start()] != " ":
+            return False
+        first, word = (word[0] for word in words)
+        is_begun = first[0].isupper() and word[0].isupper() and not word.isupper()
+        return is_begun and self._nearest([word, self._small(word)]) != word
 
     def _form_of(
         self, word: str, is_uniform: bool, is_bare: bool, begins_text: bool, fewer: int
@@ -163,6 +176,12 @@ class LearnedWords:
         return form if is_nearer else usual
 
 
+def begins_with(text: str, word: re.Match[str]) -> bool:
+    """Returns whether nothing but signs stands before a word: no number, and nothing hidden."""
+    before = text[: word.start()]
+    return not any(map(str.isalnum, before)) and not MARK.search(before)
+
+
 def case_of(words: Sequence[str]) -> str:
     """Returns the case of a text by its words: CAPITALS, TITLE, SENTENCE of a single word."""
     words = [word for word in words if word.lower() != word.upper()]
@@ -186,6 +205,6 @@ def in_case(text: str, case: str, language: str = "") -> str:
     if case == TITLE:
         return TITLE_WORD.sub(lambda word: capitalize(word[0], language), text)
     first = WORD.search(text) if case == SENTENCE else None
-    if not first:
+    if not first or not begins_with(text, first):
         return text
     return text[: first.start()] + capitalize(text[first.start() :], language)

@@ -201,7 +201,8 @@ def test_any_text_gets_a_translation_in_order(translator_of, alone, monkeypatch,
     assert all("\n" not in best[0].text for best in hypotheses)
     assert hypotheses[0] == hypotheses[8] == [Translation("", 0.0)]
     for place in (1, 3, 4, 10):
-        assert hypotheses[place][0].text == alone(spelling.trimmed(HOSTILE[place]))[0]
+        text, _ = alone(spelling.trimmed(HOSTILE[place]))
+        assert hypotheses[place][0].text in (text, in_case(text, SENTENCE))
     assert said == ["2 of 11 lines: cut off after 500 tokens."]
 
 

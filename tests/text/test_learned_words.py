@@ -12,9 +12,11 @@ from nmt.text.learned_words import (
     LearnedWords,
     in_case,
 )
+from nmt.text.protected import FIRST_MARK
 from nmt.text.special_tokens import UNKNOWN
 
 MARK = "\u2581"
+MARK_OF_A_NAME = chr(FIRST_MARK)
 
 
 class Vocabulary:
@@ -52,24 +54,28 @@ SMALL = Vocabulary("onde fica a estação o gato ana")
 @pytest.mark.parametrize(
     ("text", "read", "case"),
     [
-        ("Onde fica a estação?", "Onde fica a estação?", AS_FOUND),
+        ("Onde fica a estação?", "Onde fica a estação?", SENTENCE),
         ("ONDE FICA A ESTAÇÃO?", "Onde fica a estação?", CAPITALS),
         ("ONDE FICA A ESTACAO?", "Onde fica a estação?", CAPITALS),
-        ("Onde fica a estacao?", "Onde fica a estação?", AS_FOUND),
-        ("Onde é a estacao?", "Onde é a estacao?", AS_FOUND),  # who has an accent types them
+        ("Onde fica a estacao?", "Onde fica a estação?", SENTENCE),
+        ("Onde é a estacao?", "Onde é a estacao?", SENTENCE),  # who has an accent types them
         ("onde fica ana", "onde fica Ana", AS_FOUND),
         ("Gato", "gato", SENTENCE),
         ("Gato!", "gato!", SENTENCE),
         ("GATO", "gato", CAPITALS),
-        ("Ana", "Ana", AS_FOUND),
+        ("Ana", "Ana", SENTENCE),
         ("Minha Mãe Dorme", "Minha mãe dorme", TITLE),
-        ("Bom dia, Ana!", "Bom dia, Ana!", AS_FOUND),
+        ("Bom Dia!", "Bom dia!", TITLE),
+        ("Bom, Dia", "Bom, Dia", SENTENCE),  # a name
+        ("Minha Ana", "Minha Ana", SENTENCE),
+        ("3 Gato dorme", "3 gato dorme", AS_FOUND),
+        ("Bom dia, Ana!", "Bom dia, Ana!", SENTENCE),
         ("Manhã, gato", "manhã, gato", SENTENCE),  # four tokens less
-        ("Uau, gato", "Uau, gato", AS_FOUND),  # neither form is known
+        ("Uau, gato", "Uau, gato", SENTENCE),  # neither form is known
         ("Estação muito", "estação muito", SENTENCE),  # of a label, which has no stop
-        ("Ana Dorme MUITO.", "Ana Dorme muito.", AS_FOUND),  # no title
-        ("O gato dorme MUITO", "O gato dorme muito", AS_FOUND),
-        ("A ONU dorme", "A ONU dorme", AS_FOUND),
+        ("Ana Dorme MUITO.", "Ana Dorme muito.", SENTENCE),  # no title
+        ("O gato dorme MUITO", "O gato dorme muito", SENTENCE),
+        ("A ONU dorme", "A ONU dorme", SENTENCE),
         ("3 + 4 = ?", "3 + 4 = ?", AS_FOUND),
         ("", "", AS_FOUND),
         ("我有3只猫", "我有3只猫", AS_FOUND),
@@ -115,6 +121,8 @@ def test_the_case_of_letters_is_that_of_the_language():
         ("we don't sleep", TITLE, "We Don't Sleep"),
         ("“cat of 3”", SENTENCE, "“Cat of 3”"),
         ("12", SENTENCE, "12"),
+        ("12 cats", SENTENCE, "12 cats"),
+        (f"{MARK_OF_A_NAME} sleeps", SENTENCE, f"{MARK_OF_A_NAME} sleeps"),
         ("the cat", AS_FOUND, "the cat"),
     ],
 )

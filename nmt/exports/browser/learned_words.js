@@ -48,8 +48,10 @@ class LearnedWords {
 
   read(text) { // -> {text, wanted: the case of its translation}
     if (text.toLowerCase() === text.toUpperCase()) return { text, wanted: AS_FOUND };
-    const words = text.match(this.word).filter((word) => word.length <= LONGEST_WORD);
+    const found = [...text.matchAll(this.word)].filter(([word]) => word.length <= LONGEST_WORD);
+    const words = found.map(([word]) => word);
     let wanted = caseOf(words), number = 0;
+    if (wanted === AS_FOUND && this.isShortTitle(text, found)) wanted = TITLE;
     const isUniform = wanted !== AS_FOUND || text === this.small(text) || !this.hasCapitals;
     const fewer = /[.!?…]$/.test(text) ? CLEARLY_FEWER : 1; // of a label, the first word is a noun
     const isBare = words.every((word) => this.small(word) === this.bare(word));
@@ -59,11 +61,18 @@ class LearnedWords {
       const accented = isBare ? this.withAccents.get(this.bare(word)) ?? [] : [];
       const form = isUniform ? this.usualForm(word, beginsText, accented)
         : this.formAmongOthers(word, beginsText ? fewer : MANY_TOKENS, accented);
-      if (number === 0 && wanted === AS_FOUND && /^\p{Lu}/u.test(word) && /^\p{Ll}/u.test(form)) wanted = SENTENCE;
       number += 1;
       return form;
     });
-    return { text: read, wanted: read === text ? AS_FOUND : wanted };
+    if (wanted === AS_FOUND && found.length && /^\p{Lu}/u.test(words[0]) && beginsWith(text, found[0].index)) wanted = SENTENCE;
+    return { text: read, wanted: read === text && wanted !== SENTENCE ? AS_FOUND : wanted };
+  }
+
+  isShortTitle(text, found) { // two words with capitals, such as "Boa Noite", and no name
+    const [[first], [word]] = found.length === 2 ? found : [[""], [""]];
+    if (!/^\p{Lu}/u.test(first) || !/^\p{Lu}/u.test(word) || isUpper(word)) return false;
+    const isNext = text.slice(found[0].index + first.length, found[1].index) === " ";
+    return isNext && this.nearest([word, this.small(word)]) !== word;
   }
 
   usualForm(word, beginsText, accented) {
@@ -96,15 +105,13 @@ class LearnedWords {
     if (wanted === CAPITALS) return text.toLocaleUpperCase(this.target);
     if (wanted === TITLE) return text.replace(this.titleWord, (word) => this.capitalized(word, this.target));
     if (wanted !== SENTENCE) return text;
-    let isFirst = true;
-    return text.replace(this.word, (word) => {
-      const written = isFirst ? this.capitalized(word, this.target) : word;
-      isFirst = false;
-      return written;
-    });
+    const first = text.search(this.word);
+    if (first < 0 || !beginsWith(text, first)) return text;
+    return text.slice(0, first) + this.capitalized(text.slice(first), this.target);
   }
 }
 
+const beginsWith = (text, place) => !/[\p{L}\p{N}]/u.test(text.slice(0, place)); // nothing but signs before it
 const isUpper = (word) => word === word.toUpperCase() && word !== word.toLowerCase();
 
 function caseOf(all) {
