@@ -258,6 +258,15 @@ class Preset(NamedTuple):
 
 PRESETS = {
     "tutorial": Preset("the defaults: network, optimizer and schedule of the tutorial", {}),
+    "ted": Preset(
+        "the tutorial's network and corpus; what is around them chosen by trial "
+        "(benchmarks/quality.md)",
+        dict(
+            label_smoothing=0.1, tie_embeddings=True, pre_norm=True, schedule="cosine",
+            warmup_steps=600, learning_rate_scale=3.0, optimizer="muon", words_per_piece=100,
+            batch_tokens=2048, max_length=80, epochs=10, beam=4,
+        ),
+    ),
     "quick": Preset(
         "a first look at the bundled corpus, in four minutes (walkthrough.ipynb trains it); chosen "
         "by trial (benchmarks/quality.md)",

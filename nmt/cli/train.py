@@ -5,7 +5,7 @@ from argparse import ArgumentParser, Namespace
 from nmt.cli import flags
 from nmt.neighbors import params
 from nmt.program import COMMAND
-from nmt.runs.request import TrainingRequest
+from nmt.runs.request import MAIN_PRESET, TrainingRequest
 
 HELP = "train, evaluate, draw; the default"
 
@@ -25,8 +25,8 @@ def add_flags(parser: ArgumentParser) -> None:
     flags.add_selection(parser)
     parser.add_argument(
         "--preset", choices=params.PRESETS,
-        help="values of all flags not given, listed below (default: the one named as the data set, "
-        "or tutorial)",
+        help="values of all flags not given, listed below (default: the one named as the data set; "
+        f"for TED talks without --plain {MAIN_PRESET}, else tutorial)",
     )  # fmt: skip
     text = "begin with the weights, the tokenizer and the sizes of that run, in a new one"
     flags.add_value(parser, "--from", "DIR", text, dest="parent")

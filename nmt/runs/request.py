@@ -8,6 +8,8 @@ from nmt import UserError
 from nmt.neighbors import params
 from nmt.options import Options, error_in_row
 
+MAIN_PRESET = "ted"  # where no corpus is named, or this one
+
 
 @dataclasses.dataclass(frozen=True)
 class TrainingRequest:
@@ -61,9 +63,13 @@ class TrainingRequest:
 
     @property
     def preset_name(self) -> str:
-        """The name of the preset that is asked for."""
-        named_as_dataset = self.dataset if self.dataset in params.PRESETS else "tutorial"
-        return self.preset or named_as_dataset
+        """The name of the preset that is asked for, or that suits the corpus."""
+        if self.preset:
+            return self.preset
+        if self.dataset in params.PRESETS:
+            return self.dataset
+        is_main_job = self.dataset in (None, params.DATA_PATH) and not (self.train or self.parent)
+        return MAIN_PRESET if is_main_job and not self.plain else "tutorial"
 
     def options(self, preset: str) -> Options:
         """Returns the values that are asked for, or else the preset's."""

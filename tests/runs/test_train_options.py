@@ -45,6 +45,21 @@ def test_a_flag_that_is_equal_in_effect_is_no_difference_between_runs(finished):
 
 
 @pytest.mark.parametrize(
+    ("words", "preset"),
+    [
+        ([], "ted"), (["--run", "a"], "ted"),
+        (["--dataset", "ted_hrlr_translate/pt_to_en"], "ted"),
+        (["--plain"], "tutorial"), (["--train", "a.pt", "a.en"], "tutorial"),
+        (["--from", "a"], "tutorial"), (["--dataset", "bundled"], "tutorial"),
+        (["--dataset", "winter-games"], "winter-games"), (["--preset", "tutorial"], "tutorial"),
+    ],
+)  # fmt: skip
+def test_what_is_trained_without_a_preset_suits_the_corpus(words, preset):
+    request = request_of(main.parse_command_line(["train", *words]))
+    assert request.preset_name == preset
+
+
+@pytest.mark.parametrize(
     ("pair", "source", "written"),
     [
         (("um\tdois", "one\ttwo"), {"train": ["a.pt", "a.en"]}, "um dois\tone two\n"),
