@@ -5,8 +5,6 @@ import time
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from tqdm import tqdm
-
 from nmt.messages import log
 
 T = TypeVar("T")
@@ -18,6 +16,10 @@ def with_progress(results: Iterable[T], unit: str = "line", **options: Any) -> I
 
     `options` are tqdm's, such as the `total` number.
     """
+    if not sys.stderr.isatty():
+        return results
+    from tqdm import tqdm  # which imports a parser of e-mail
+
     return tqdm(results, unit=unit, file=sys.stderr, disable=None, leave=False, **options)
 
 
@@ -28,6 +30,8 @@ class ProgressBar:
     """
 
     def __init__(self, title: str, total: int, first: int = 0, unit: str = "batch"):
+        from tqdm import tqdm
+
         self.title, self.total, self.unit = title, total, unit
         self._reported: float | None = None  # when the newest line was written
         self._bar = tqdm(

@@ -100,14 +100,13 @@ def run(args: Namespace) -> None:
     chunks, prefixes = line_io.given_chunks(args), read_prefixes(args)
     translator = load_translator(args, runs, protecting)
     layout = layout_of(args)
-    typed = line_io.are_typed(args)
     check = None
     if args.check or args.strict:  # else the closing warning says how many differ
         check = TranslationCheck(translator.protector, names_all=True)
         chunks, copies = itertools.tee(chunks)
         sources = itertools.chain.from_iterable(copies)
-    counts = translator.no_counts() if check or not typed else None
-    results = translate_chunks(translator, chunks, prefixes, is_scored(args), typed, counts)
+    counts = translator.no_counts() if check or not line_io.are_typed(args) else None
+    results = translate_chunks(translator, chunks, prefixes, args, counts)
     for number, translations in enumerate(results, start=1):
         for line in FORMATS[args.format](number, translations, layout):
             print(line)
@@ -228,18 +227,18 @@ def translate_chunks(
     translator: Translator,
     chunks: Iterable[list[str]],
     prefixes: Iterator[str],
-    scored: bool,
-    typed: bool,
+    args: Namespace,
     counts: LineCounts | None = None,
 ) -> Iterator[list[Translation]]:
-    """Yields the Translations of each line.
+    """Yields the Translations of each line, with a progress bar for those of a file.
 
     Args:
       counts: the LineCounts that the lines are added to; None for a warning after each typed line.
     """
     from nmt.progress import with_progress
 
-    if typed:
+    scored = is_scored(args)
+    if line_io.are_typed(args):
         for chunk in chunks:
             line_counts = counts or translator.no_counts()
             yield from translator.translate_chunks([chunk], prefixes, scored, line_counts)
@@ -247,4 +246,4 @@ def translate_chunks(
                 line_counts.warn(advice=CHECK_ADVICE)
     else:
         results = translator.translate_chunks(chunks, prefixes, scored, counts)
-        yield from with_progress(results)
+        yield from results if args.text else with_progress(results)
