@@ -3,13 +3,15 @@
     pip install -e ".[benchmarks]"
     python benchmarks/translate_file.py --run runs/bundled [--source FILE] [--lines 100000]
 
-Each system is a process of its own, from its start to its end: `run_demo.py translate --no-split`,
-and CTranslate2's `translate_file` on the exported run, in float32, with as many batches in parallel
-as there are cores. If the source has fewer lines than asked for, it is repeated. Both use greedy
-search, then a beam of 4, without a length penalty.
+Each system is a process of its own, from its start to its end: `run_demo.py translate`, which also
+divides lines into sentences, protects, repairs, checks and says what is doubtful, and CTranslate2's
+`translate_file` on the exported run, in float32, with as many batches in parallel as there are
+cores. If the source has fewer lines than asked for, it is repeated. Both use greedy search, then a
+beam of 4, without a length penalty.
 
-Prints a markdown table: seconds, lines per second, peak memory of the process, and how many
-translations are the same as this project's.
+Prints a markdown table: seconds, those of the processor, lines per second, the ratio of processor
+time to CTranslate2's, which other work on the machine changes least, peak memory of the process,
+and how many translations are the same as this project's.
 """
 
 import argparse
@@ -49,6 +51,7 @@ class Measurement(NamedTuple):
     """What a process took, and what it wrote."""
 
     seconds: float
+    processor: float  # seconds, of all cores together
     peak_memory: float  # MiB
     translations: list[str]
 
@@ -62,13 +65,13 @@ def measured(command, target, **streams):
         raise SystemExit(f"{' '.join(map(str, command))}: exit status {status}")
     seconds = time.perf_counter() - started
     translations = list(encoding.read_lines(target))
-    return Measurement(seconds, usage.ru_maxrss / 1024, translations)
+    processor = usage.ru_utime + usage.ru_stime
+    return Measurement(seconds, processor, usage.ru_maxrss / 1024, translations)
 
 
 def this_project(run, source, target, beam):
     """Returns the Measurement of this project."""
-    command = [sys.executable, "run_demo.py", "translate", "--run", run, "--no-split"]
-    command += ["--no-protect"]
+    command = [sys.executable, "run_demo.py", "translate", "--run", run]
     command += ["--beam", str(beam), "--length-penalty", "0"]
     with open(source) as stdin, open(target, "w") as stdout:
         return measured(command, target, stdin=stdin, stdout=stdout)
@@ -94,14 +97,14 @@ def load_lines(args):
 def print_table(measurements, lines):
     """Prints a row for each of the Measurements, which are by system and beam."""
     print(f"{lines:,} lines, {machine.cores()} cores\n")
-    print("| system | beam | seconds | lines/s | to CTranslate2 | peak MiB | same |")
-    print("|---|---|---|---|---|---|---|")
-    for (system, beam), (seconds, memory, translations) in measurements.items():
-        ratio = measurements["CTranslate2 float32", beam].seconds / seconds
+    print("| system | beam | seconds | of processor | lines/s | ratio | peak MiB | same |")
+    print("|---|---|---|---|---|---|---|---|")
+    for (system, beam), (seconds, processor, memory, translations) in measurements.items():
+        ratio = measurements["CTranslate2 float32", beam].processor / processor
         reference = measurements["this project", beam].translations
         same = sum(a == b for a, b in zip(translations, reference, strict=True))
         print(
-            f"| {system} | {beam} | {seconds:.1f} | {lines / seconds:,.0f} "
+            f"| {system} | {beam} | {seconds:.1f} | {processor:.1f} | {lines / seconds:,.0f} "
             f"| {ratio:.2f} | {memory:,.0f} | {same:,} |"
         )
 
