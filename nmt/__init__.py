@@ -14,8 +14,8 @@ imports   models that others have trained
 serving   the server: APIs, queue, streaming, its page
 cli       command line, commands, start-up, exit codes
 
-keywords.py, machine.py, messages.py, neighbors.py, options.py, output.py, program.py, progress.py,
-reading.py, resumable_output.py and seeds.py serve all of them.
+checksums.py, keywords.py, machine.py, messages.py, neighbors.py, options.py, output.py, program.py,
+progress.py, reading.py, resumable_output.py and seeds.py serve all of them.
 
     from nmt import UserError, __version__, evaluate, load_translator, train, translate_document
 

@@ -177,7 +177,7 @@ def parse_command_line(
         environment.check(command_parser, os.environ)
     advice = misplaced_command(arguments) if without_command else None
     command_parser.parse_in_any_order(words, args, advice)
-    args.command, args.given = name, arguments
+    args.command, args.typed = name, arguments
     return args
 
 

@@ -42,11 +42,11 @@ class Parser(argparse.ArgumentParser):
 
     @property
     def flags(self) -> dict[str, argparse.Action]:
-        """All flags, but for -h, --help and those of earlier versions: the action by name."""
+        """All flags, but for -h and --help: the action by name."""
         return {
             name: action
             for name, action in self._option_string_actions.items()
-            if action.dest != "help" and action.help != argparse.SUPPRESS
+            if action.dest != "help"
         }
 
     def error(self, message: str) -> NoReturn:

@@ -1,7 +1,6 @@
 """How the program starts: environment variables, a quiet terminal, Ctrl-C.
 
-Only run_demo.py as a program calls this. Importing the project's modules changes nothing in the
-host program.
+Commands call this. Importing the project's modules changes nothing in the host program.
 """
 
 import contextlib

@@ -59,5 +59,5 @@ def request_of(args: Namespace) -> TrainingRequest:
         plain=args.plain,
         eager=args.eager,
         parameters=parameters,
-        command=(*COMMAND, *args.given),
+        command=(*COMMAND, *args.typed),
     )

@@ -51,7 +51,7 @@ def digest(run: Run) -> str:
 NOT_COMPARED = {
     "input", "output", "text", "source", "target", "columns", "check",
     "review", "min_confidence", "strict", "run", "ensemble", "glossary", "prefixes", "closest_to",
-    "command", "given", "config", "log_level", "log_format",
+    "command", "typed", "config", "log_level", "log_format",
 }  # fmt: skip
 
 

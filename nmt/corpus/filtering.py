@@ -1,6 +1,6 @@
 """Filtering parallel text: what is wrong with it, and what is left of it.
 
-    filtered = filter_text(FilterRequest(files=("a.tsv",), to=("clean.tsv",), drop=("length",)))
+    filtered = filter_text(FilterRequest(files=("a.tsv",), to=("clean.tsv",), drop=("ratio",)))
 
 What each problem is stands in cleaning.py.
 """
@@ -57,6 +57,8 @@ class FilterRequest:
         """Raises a UserError if what is asked contradicts itself."""
         if self.drop and not self.to:
             raise UserError("--drop needs --to: the file for the pairs without these problems")
+        if unknown := {*self.drop} - {*cleaning.PROBLEMS, "all"}:
+            raise UserError(f"--drop {min(unknown)}: is none of {', '.join(cleaning.PROBLEMS)}")
         if "test" in self.drop and not self.test:
             raise UserError("--drop test: needs the test text; name it by --test")
         if self.newest and not self.hold_out:

@@ -28,7 +28,7 @@ class Tag:
 class Element:
     """What a pair of tags encloses."""
 
-    start_tag: Any  # str or Tag; in a tree of XML, what archive.write_runs takes
+    start_tag: Any  # str or Tag; in a tree of XML, what office.write_runs takes
     end_tag: str
     children: list[Node]
 

@@ -127,7 +127,7 @@ CHINESE = {
     "Cross-attention": "交叉注意力",
     "{heads} heads: softmax(q · k / √{depth}) v": "{heads} 个头：softmax(q · k / √{depth}) v",
     "Feed-forward": "前馈网络",
-    "{width} → {inner:,} → {width}, ReLU": "{width} → {inner:,} → {width}，ReLU",
+    "{width} → {inner:,} → {width}, {activation}": "{width} → {inner:,} → {width}，{activation}",
     "Layer normalization": "层归一化",
     "Linear": "线性层",
     "Softmax": "Softmax",

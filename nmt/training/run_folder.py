@@ -6,6 +6,7 @@ logs/              TensorBoard                       plots/             PNG
 engine/            final/ again, for CTranslate2
 cache/             tokenized text, while it trains   lock               held while it trains
 translations.txt   source, reference, hypothesis     scores.json        test scores
+confidence.json    of the calibration                explorer.html, export/  of commands
 target.model       SentencePiece of the target, of a model imported with two
 progress.json      seconds of an epoch that was interrupted
 held-out-validation.tsv, held-out-test.tsv           pairs that are not trained on

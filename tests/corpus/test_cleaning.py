@@ -1,6 +1,7 @@
 """What must hold of the report on parallel text: each known damage is found, and nothing else."""
 
 import codecs
+import dataclasses
 import gzip
 import tempfile
 from types import SimpleNamespace
@@ -519,3 +520,5 @@ def test_text_is_filtered_from_python(tmp_path, capsys):
     assert capsys.readouterr().out == ""
     with pytest.raises(UserError, match="--drop needs --to"):
         filter_text(FilterRequest(files=(str(text),), drop=("equal",)))
+    with pytest.raises(UserError, match="--drop length: is none of encoding, "):
+        filter_text(dataclasses.replace(request, drop=("length",)))

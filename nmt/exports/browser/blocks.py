@@ -62,8 +62,9 @@ class _Blocks(NamedTuple):
     def feed_forward(self, ffn: keras.Model, norm: keras.layers.Layer) -> list[Block]:
         """Returns the Blocks of a feed-forward network and its normalization."""
         sizes = sizes_of(self.transformer)
-        text = "{width} → {inner:,} → {width}, ReLU"
-        detail = self.say(text, width=sizes["d_model"], inner=sizes["dff"])
+        text = "{width} → {inner:,} → {width}, {activation}"
+        activation = "ReLU" if variant_of(self.transformer).activation == "relu" else "Swish"
+        detail = self.say(text, width=sizes["d_model"], inner=sizes["dff"], activation=activation)
         block = Block("ffn", self.say("Feed-forward"), detail, ffn.count_params(), self.layers)
         return self._with_normalization(block, norm)
 

@@ -184,7 +184,8 @@ def fill_page(
 ) -> str:
     """Returns a page with a model as HTML: page.html of a folder, its places filled in.
 
-    The places are STYLE, TEXTS, DATA, WEIGHTS and ENGINE, which computes, and those of `programs`.
+    The places are STYLE, SAYING, TEXTS, DATA, WEIGHTS and ENGINE, which computes, and those of
+    `programs`.
     `data` is what the page holds besides the model.
     """
     tensors = named_tensors(transformer)
