@@ -40,8 +40,5 @@ def restored_networks(
     try:
         checkpoints.restore(state, weights.path)
     except UserError as error:
-        raise UserError(
-            f"{error}; choose another checkpoint, or repeat the command that trained the run, "
-            "which overwrites it"
-        ) from None
+        raise UserError(f"{error}, or choose another one by --checkpoint") from None
     return networks

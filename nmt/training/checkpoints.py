@@ -29,6 +29,7 @@ from nmt.machine import END_SIGNALS
 from nmt.messages import log, reason
 from nmt.training import cluster
 from nmt.training.checkpoint_files import number, paths
+from nmt.training.named_state import SUFFIX
 from nmt.training.run_folder import RunFolder
 from nmt.training.signals import Signals
 
@@ -93,7 +94,7 @@ def _counter(path: str, name: str) -> int:
     """Returns a counter of a NamedState, without the network."""
     with readable_path(path) as readable:
         reader = tf.train.load_checkpoint(readable)
-        return int(reader.get_tensor(f"{name}/.ATTRIBUTES/VARIABLE_VALUE"))
+        return int(reader.get_tensor(f"{name}{SUFFIX}"))
 
 
 def restore(checkpoint: State, path: str) -> None:
@@ -105,7 +106,8 @@ def restore(checkpoint: State, path: str) -> None:
     except UNREADABLE as error:
         logging.getLogger("tensorflow").addFilter(_is_not_of_unrestored_values)
         raise UserError(
-            f"{path}: damaged, or of another model ({reason(error)}); restore or remove it"
+            f"{path}: damaged, or of another model than params.json describes ({reason(error)}); "
+            "restore the file that is wrong"
         ) from None
 
 
@@ -220,8 +222,8 @@ class Keeper:
                 return path
         if epochs or timed:
             raise UserError(
-                f"{self.run.checkpoints}: no checkpoint there can be read; name another --run, or "
-                "remove the folder to start again"
+                f"{self.run.checkpoints}: no checkpoint there can be read; restore one, or "
+                "params.json, or name another --run"
             )
         return None
 

@@ -15,6 +15,8 @@ import tensorflow as tf
 from nmt.network.named_variables import named_variables
 from nmt.training.optimizer import Adam, Muon
 
+SUFFIX = "/.ATTRIBUTES/VARIABLE_VALUE"  # of TensorFlow's names
+
 
 class NamedState:
     """The state of a training run, with the methods of tf.train.Checkpoint."""
@@ -26,6 +28,7 @@ class NamedState:
         **counters: tf.Variable,
     ):
         variables = named_variables(transformer)
+        self._names = {f"model/{name}{SUFFIX}" for name in variables}
         tree: dict[str, Any] = {"model": _as_tree(variables)}
         if optimizer:
             names = {id(variable): name for name, variable in variables.items()}
@@ -42,7 +45,14 @@ class NamedState:
         return self._named.write(path)
 
     def read(self, path: str) -> Any:
-        """Restores the variables. Returns TensorFlow's status, which has assertions."""
+        """Restores the variables. Returns TensorFlow's status, which has assertions.
+
+        A ValueError if the checkpoint is of a network with fewer or more variables.
+        """
+        stored = tf.train.load_checkpoint(path).get_variable_to_shape_map()
+        differing = {name for name in stored if name.startswith("model/")} ^ self._names
+        if differing:
+            raise ValueError(f"only one of the two has {min(differing).removesuffix(SUFFIX)}")
         return self._named.read(path)
 
 

@@ -29,11 +29,13 @@ from nmt.corpus import corpora, files
 from nmt.network.factory import build_transformer
 from nmt.options import Options
 from nmt.results import evaluation
-from nmt.runs import run_tokenizer, session
+from nmt.runs import listing, run_tokenizer, session
 from nmt.runs.folder import Run
 from nmt.runs.lock import LOCK, LockedRun
 from nmt.runs.validation import Validator
 from nmt.training import checkpoints, devices
+
+WITHOUT_ENGINE = shutil.ignore_patterns("engine")
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +68,24 @@ def test_a_tokenizer_that_is_not_the_runs_is_one_line(run, capsys, content):
 def test_a_parameter_that_no_flag_could_give_is_named(run, capsys):
     change_parameters(run, pre_norm=1, more="ignored")
     assert "pre_norm is 1, not of type bool" in refused(capsys, "evaluate", "--run", run)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"num_layers": 1}, "damaged, or of another model than params.json describes"),
+        ({"num_layers": 3}, "damaged, or of another model than params.json describes"),
+    ],
+)
+def test_weights_of_another_network_than_the_parameters_describe_are_refused(
+    tmp_path, capsys, change, said
+):
+    run = shutil.copytree(listing.SHIPPED, tmp_path / "run", ignore=WITHOUT_ENGINE)
+    change_parameters(run, **change)
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    for command in (["translate", "Bom dia."], ["evaluate"]):
+        assert said in refused(capsys, *command, "--run", run)
+    assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
 
 
 @pytest.mark.parametrize("content", ["{}", "[3]", '[{"epoch": 1}]'])
