@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import hashlib
+import json
 import os
 import shutil
 import tempfile
@@ -18,15 +20,17 @@ from nmt import UserError, checksums, output
 from nmt.decoding.engines.ctranslate2 import MAKER
 from nmt.decoding.networks import Networks
 from nmt.messages import log
+from nmt.runs.claim import SIZES
+from nmt.runs.folder import Run
+from nmt.runs.parameters import in_effect
 from nmt.runs.weights import KINDS, Weights, choose_weights
 from nmt.text.tokenizer import Tokenizer
-from nmt.training.run_folder import RunFolder
 
 SECONDS_OF_A_DAY = 86_400
 
 
 def convert(
-    run: RunFolder, weights: Weights, tokenizer: Tokenizer, networks: Callable[[], Networks]
+    run: Run, weights: Weights, tokenizer: Tokenizer, networks: Callable[[], Networks]
 ) -> Path:
     """Returns the folder of converted weights, which it writes if they are missing.
 
@@ -77,7 +81,7 @@ def _save_elsewhere(cached: Path, networks: Networks, tokenizer: Tokenizer, reas
     return cached
 
 
-def write(run: RunFolder, weights: Weights, tokenizer: Tokenizer, networks: Networks) -> Path:
+def write(run: Run, weights: Weights, tokenizer: Tokenizer, networks: Networks) -> Path:
     """Writes converted weights into the run folder, unless they are there. Returns their folder."""
     folder = converted_folder(run, weights)
     existed = folder.exists()  # what another process writes meanwhile is right
@@ -101,9 +105,11 @@ def save(folder: Path, networks: Networks, tokenizer: Tokenizer) -> None:
     ctranslate2_weights.save(folder, networks.transformer, tokenizer)
 
 
-def converted_folder(run: RunFolder, weights: Weights) -> Path:
-    """Returns where the converted form of weights is, or would be."""
-    return run.engine / weights.sha256[:16]
+def converted_folder(run: Run, weights: Weights) -> Path:
+    """Returns where the converted form of weights is, or would be: by their network, too."""
+    options = run.parameters.options
+    network = json.dumps({name: in_effect(name, options) for name in SIZES})
+    return run.engine / hashlib.sha256(f"{weights.sha256} {network}".encode()).hexdigest()[:16]
 
 
 def user_cache() -> Path:
@@ -119,7 +125,7 @@ def user_cache() -> Path:
     return cache / "transformer-tutorial" / "engine"
 
 
-def _remove_others(run: RunFolder) -> None:
+def _remove_others(run: Run) -> None:
     """Removes what was converted of weights that the run has no more.
 
     A folder that another process is writing stays; one that a killed process has left, for a day.

@@ -11,6 +11,7 @@ from helpers import (
     ROOT,
     TINY,
     call,
+    change_parameters,
     output_of,
     pretend_epoch,
     run_process,
@@ -68,6 +69,17 @@ def test_weights_are_converted_once_and_again_when_they_change(finished, run):
         path.unlink()
     translate(run, checkpoint="final")
     assert folder not in [*(run / "engine").iterdir()]
+
+
+def test_weights_are_converted_again_for_another_network(run):
+    (run / "scores.json").unlink()  # which names the network, too
+    models = []
+    for heads in (2, 4, 2):
+        change_parameters(run, num_heads=heads)
+        translate(run)
+        (path,) = (run / "engine").glob("*/model.bin")
+        models.append(path.read_bytes())
+    assert models[0] == models[2] != models[1]
 
 
 def test_what_another_process_writes_stays(run):
