@@ -6,6 +6,7 @@ from pathlib import Path
 
 from nmt import UserError
 from nmt.runs.parameters import Parameters, parse
+from nmt.runs.weights import choose_weights, scores_are_of
 from nmt.training.run_folder import RunFolder, parse_json
 
 # The contents of a run folder.
@@ -65,6 +66,32 @@ class Run(RunFolder):
         trained = self.saved_parameters is not None and self.tokenizer.exists()
         if not trained or (weights and not self.has_weights):
             raise UserError(f"{self.path}: no trained run; train it first, or name another run")
+        check_network(self)
+
+
+def check_network(run: Run) -> None:
+    """Raises a UserError if the weights were scored with another network than params.json names.
+
+    A checkpoint does not show these options: its variables are the same.
+    """
+    try:
+        scores = run.read("scores.json", {})
+        scored = dict(scores["options"]) if scores_are_of(scores, choose_weights(run)) else {}
+    except (
+        UserError,
+        AttributeError,
+        KeyError,
+        TypeError,
+        ValueError,
+    ):  # no scores, or damaged ones
+        return
+    for name in ("num_heads", "activation", "norm_epsilon"):
+        value = getattr(run.parameters.options, name)
+        if scored.get(name, value) != value:
+            raise UserError(
+                f"{run.path / 'params.json'}: {name} is {value}, and {scored[name]} in scores.json "
+                "of the same weights; restore the file"
+            )
 
 
 def check_links(folder: RunFolder) -> None:

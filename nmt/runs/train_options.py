@@ -7,7 +7,7 @@ from nmt.corpus import bleu_tokenizer, corpora
 from nmt.corpus.source import CorpusSource
 from nmt.options import Options
 from nmt.runs import parent as parents
-from nmt.runs.folder import Run, check_links
+from nmt.runs.folder import Run, check_links, check_network
 from nmt.runs.parameters import Parameters
 from nmt.runs.request import TrainingRequest
 from nmt.training import cluster, devices
@@ -28,6 +28,7 @@ def resumed_parameters(request: TrainingRequest) -> Parameters | None:
         return None
     check_links(run)
     run.check_can_train()
+    check_network(run)
     return run.saved_parameters
 
 

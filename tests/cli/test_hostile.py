@@ -75,6 +75,8 @@ def test_a_parameter_that_no_flag_could_give_is_named(run, capsys):
     [
         ({"num_layers": 1}, "damaged, or of another model than params.json describes"),
         ({"num_layers": 3}, "damaged, or of another model than params.json describes"),
+        ({"num_heads": 4}, "params.json: num_heads is 4, and 8 in scores.json of the same weights"),
+        ({"activation": "swish"}, "params.json: activation is swish, and relu in scores.json"),
     ],
 )
 def test_weights_of_another_network_than_the_parameters_describe_are_refused(
@@ -86,6 +88,12 @@ def test_weights_of_another_network_than_the_parameters_describe_are_refused(
     for command in (["translate", "Bom dia."], ["evaluate"]):
         assert said in refused(capsys, *command, "--run", run)
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+def test_a_run_is_not_trained_further_as_another_network(run, capsys):
+    change_parameters(run, num_heads=4)
+    line = refused(capsys, "--run", run, "--epochs", 3)
+    assert "params.json: num_heads is 4, and 2 in scores.json of the same weights" in line
 
 
 @pytest.mark.parametrize("content", ["{}", "[3]", '[{"epoch": 1}]'])
