@@ -76,8 +76,6 @@ def claim(
     claimed = Parameters(
         options, corpus, hashes, parts, parent, machine.versions(), spells_numbers, imported
     )
-    if run.lost_parameters:
-        raise run.without_parameters()
     saved = run.resumable
     if saved:
         check_same(run, saved, claimed)

@@ -7,6 +7,7 @@ from pathlib import Path
 from nmt import UserError
 from nmt.runs.parameters import Parameters, parse
 from nmt.runs.weights import choose_weights, scores_are_of
+from nmt.training.checkpoint_files import lost_index
 from nmt.training.run_folder import RunFolder, parse_json
 
 # The contents of a run folder.
@@ -16,6 +17,7 @@ RUN_FILES = (
     "held-out-test.tsv", "lock", "cache", "checkpoints", "engine", "explorer.html", "export",
     "logs", "plots",
 )  # fmt: skip
+RESTORE = "restore it, or train again in a new --run"
 
 
 class Run(RunFolder):
@@ -38,7 +40,7 @@ class Run(RunFolder):
     def parameters(self) -> Parameters:
         """The parameters of a trained run; a UserError if there are none."""
         if self.saved_parameters is None:
-            raise self.without_parameters()
+            raise UserError(f"{self.path / 'params.json'}: is missing or empty; {RESTORE}")
         return self.saved_parameters
 
     @property
@@ -46,25 +48,42 @@ class Run(RunFolder):
         """The parameters of the run to resume; None if nothing is trained, or they are lost."""
         return self.saved_parameters if self.trained else None
 
-    @property
-    def lost_parameters(self) -> str:
-        """What is wrong, as text, if there are checkpoints but no parameters; else ""."""
-        if not (self.trained or self.has_final_weights) or self.saved_parameters is not None:
-            return ""
-        path = self.path / "params.json"
-        return f"{path}: is {'empty' if path.exists() else 'missing'}, beside intact checkpoints"
+    def lost(self, weights: bool = True) -> str:
+        """Returns as text the first file or folder that a trained run lacks; "" if there is none.
 
-    def without_parameters(self) -> UserError:
-        """Returns the UserError of a run that has checkpoints but no parameters."""
-        return UserError(f"{self.lost_parameters}; restore the file, or train again in a new --run")
+        Without `weights` it may lack all of them, but not their index alone.
+        """
+        indexes = filter(None, map(lost_index, (*self.weight_folders, self.timed)))
+        if index := next(indexes, None):
+            return f"{index}: is missing, beside its weights"
+        if not (self.has_weights or (self.path / "history.json").exists()):  # it is not trained
+            return ""
+        beside = "intact checkpoints" if self.has_weights else "history.json"
+        for path, is_there in (
+            (self.path / "params.json", self.saved_parameters is not None),
+            (self.tokenizer, self.tokenizer.exists()),
+            (self.checkpoints, self.has_weights or not weights),
+        ):
+            if not is_there:
+                return f"{path}: is {'empty' if path.exists() else 'missing'}, beside {beside}"
+        return ""
+
+    def check_can_train(self) -> None:
+        """See RunFolder; a UserError, too, if weights are there that cannot be read as they are."""
+        if lost := self.lost(weights=False):
+            raise UserError(f"{lost}; {RESTORE}")
+        super().check_can_train()
 
     def check_trained(self, weights: bool = True) -> None:
         """Raises a UserError unless this is the folder of a trained run, with weights if needed."""
         check_links(self)
-        if self.lost_parameters:
-            raise self.without_parameters()
-        trained = self.saved_parameters is not None and self.tokenizer.exists()
-        if not trained or (weights and not self.has_weights):
+        if lost := self.lost(weights):
+            raise UserError(f"{lost}; {RESTORE}")
+        if (
+            self.saved_parameters is None
+            or not self.tokenizer.exists()
+            or (weights and not self.has_weights)
+        ):
             raise UserError(f"{self.path}: no trained run; train it first, or name another run")
         check_network(self)
 

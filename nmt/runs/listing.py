@@ -30,6 +30,7 @@ class Summary:
 
     def __init__(self, run: Run, weights: Weights | None = None):
         self.run = run
+        run.check_trained()
         with contextlib.suppress(UserError):  # no epoch is finished
             weights = weights or choose_weights(run)
         options, saved_scores = run.parameters.options, run.read("scores.json", {})
@@ -129,7 +130,8 @@ def trained_at(run: Run, weights: Weights | None = None) -> float:
         if weights:
             return weights.modified
         folders = (*run.weight_folders, run.timed)
-        return max(os.path.getmtime(f"{path}.index") for path in chain(*map(paths, folders)))
+        indexes = [f"{path}.index" for path in chain(*map(paths, folders))]
+        return max(os.path.getmtime(path) for path in indexes or [str(run.path)])
 
 
 def default(corpus_name: str) -> Path:
@@ -139,18 +141,17 @@ def default(corpus_name: str) -> Path:
 
 def trained(folder: Path | None = None) -> list[Run]:
     """Returns the trained runs in `folder`, the newest first."""
-    paths = [path.parent for path in (folder or FOLDER).glob("*/checkpoints")]
-    runs = [run for run in map(Run, paths) if run.trained or is_backup(run)]
-    return sorted(runs, key=trained_at, reverse=True)
+    known = [(folder or FOLDER).glob(f"*/{name}") for name in ("checkpoints", "history.json")]
+    runs = map(Run, {path.parent for path in chain(*known)})
+    return sorted(filter(is_trained, runs), key=trained_at, reverse=True)
 
 
-def is_backup(run: Run) -> bool:
-    """Returns whether a folder holds what is needed to translate, and perhaps no more.
-
-    Its parameters may be damaged: what cannot be read is not absent.
-    """
-    is_described = (run.path / "params.json").exists()
-    return run.has_final_weights and run.tokenizer.exists() and is_described
+def is_trained(run: Run) -> bool:
+    """Returns whether a folder holds a trained run, perhaps a damaged one."""
+    try:
+        return run.has_weights or bool(run.lost())
+    except UserError:  # params.json is damaged
+        return True
 
 
 def describe(run: Run, weights: Weights | None = None) -> str:
@@ -174,11 +175,12 @@ def origin(run: Run) -> str:
 def shipped() -> Run:
     """Returns the run that comes with the program: no folder of runs/ holds a trained one."""
     run = Run(SHIPPED)
-    if not is_backup(run):
+    if not run.path.exists():
         raise UserError(
             f"{FOLDER.resolve()}: no trained run there, nor in {SHIPPED}; train one first, or name "
             "the folder of a run (--run)"
         )
+    run.check_trained()
     return run
 
 
@@ -195,7 +197,7 @@ def find(path: str | Path | Run | None = None, weights: bool = True) -> Run:
     runs = trained()
     if not runs:
         return shipped()
-    runs = [run for run in runs if not run.lost_parameters] or runs
+    runs = [run for run in runs if not run.lost()] or runs
     corpora = {run.parameters.options.data_path for run in runs if run.saved_parameters}
     if len(corpora) > 1:
         named = "; ".join(f"{run.path} ({describe(run)})" for run in runs)

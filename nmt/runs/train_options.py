@@ -22,8 +22,6 @@ def resumed_parameters(request: TrainingRequest) -> Parameters | None:
     if not request.run or request.dataset is not None:
         return None
     run = Run(request.run)
-    if run.lost_parameters:
-        raise run.without_parameters()
     if request.train and not run.trained:
         return None
     check_links(run)

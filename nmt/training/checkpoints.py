@@ -28,7 +28,7 @@ from nmt import UserError, output
 from nmt.machine import END_SIGNALS
 from nmt.messages import log, reason
 from nmt.training import cluster
-from nmt.training.checkpoint_files import number, paths
+from nmt.training.checkpoint_files import UNFINISHED, number, paths
 from nmt.training.named_state import SUFFIX
 from nmt.training.run_folder import RunFolder
 from nmt.training.signals import Signals
@@ -42,7 +42,6 @@ UNRESTORED = (  # begins what TensorFlow logs of values that it has not restored
     "Value in checkpoint could not be found in the restored object",
     "An attribute in the restored object could not be found in the checkpoint",
 )
-UNFINISHED = "unfinished"  # the folder in which a checkpoint is written
 
 
 @contextlib.contextmanager
@@ -235,8 +234,8 @@ class Keeper:
         What a killed process left of checkpoints that it was saving is removed.
         """
         for folder in map(self._folder_to_write, self._kept_numbers):
+            prune(folder, paths(folder))  # what has its index in UNFINISHED, first
             shutil.rmtree(folder / UNFINISHED, ignore_errors=True)
-            prune(folder, paths(folder))
         self.signals.__enter__()
         return self
 

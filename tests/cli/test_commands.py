@@ -573,7 +573,7 @@ def test_masks_need_no_weights(run, drawn, capsys):
     ids = tokenizer.encode([source, translation])
     assert tokens[:2] == (tokenizer.tokens(ids[0]), tokenizer.tokens(ids[1][:-1]))
     assert call("plot", "masks", "um.", "--run", run) == 2  # the translation needs them
-    assert "no trained run" in capsys.readouterr().err
+    assert "checkpoints: is missing, beside history.json" in capsys.readouterr().err
 
 
 def test_pictures_find_a_font_for_every_letter_or_say_that_there_is_none(finished, capfd):

@@ -4,13 +4,14 @@ import io
 import json
 import os
 import shlex
+import shutil
 import signal
 import sys
 import time
 from pathlib import Path
 
 import pytest
-from helpers import as_dataset, call, refused, sentences
+from helpers import LEARNING, as_dataset, call, refused, sentences
 
 from nmt.cli import startup
 from nmt.corpus.source import CorpusSource
@@ -42,8 +43,38 @@ def test_lost_parameters_are_named_and_no_checkpoint_is_called_damaged(
     word = "missing" if how == "missing" else "empty"
     for command in (["--run", run], ["translate", "um.", "--run", run], ["translate", "um."]):
         line = refused(capsys, *command)
-        assert f"params.json: is {word}, beside intact checkpoints; restore the file, or" in line
+        assert f"params.json: is {word}, beside intact checkpoints; restore it, or" in line
         assert "remove" not in line
+
+
+@pytest.mark.parametrize(
+    ("removed", "said"),
+    [
+        ("checkpoints/final/ckpt-2.index", "ckpt-2.index: is missing, beside its weights"),
+        ("tokenizer.model", "tokenizer.model: is missing, beside intact checkpoints"),
+        ("checkpoints/final", "checkpoints: is empty, beside history.json"),
+        ("checkpoints", "checkpoints: is missing, beside history.json"),
+    ],
+)
+def test_what_a_run_lacks_is_named_and_no_weights_are_removed(
+    run, removed, said, capsys, monkeypatch
+):
+    for path in run.glob("checkpoints/*"):  # it is a copy: the final weights alone
+        if path.name != "final":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+    path = run / removed
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    before = {path: path.read_bytes() for path in run.rglob("*") if path.is_file()}
+    monkeypatch.setattr(listing, "FOLDER", run.parent)
+    commands = [["translate", "um.", "--run", run], ["translate", "um."]]
+    if said.endswith("weights"):
+        commands += [["--run", run], ["--dataset", "bundled", "--run", run, *LEARNING]]
+    for command in commands:
+        assert f"{said}; restore" in refused(capsys, *command)
+    assert {path: before.get(path) for path in run.rglob("*") if path.is_file()} == before
+    assert call("runs", run.parent, "--json") == 0
+    (listed,) = json.loads(capsys.readouterr().out)
+    assert said in listed["damaged"]
 
 
 def sparse(path):

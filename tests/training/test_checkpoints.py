@@ -39,6 +39,7 @@ from nmt.runs.lock import LockedRun
 from nmt.runs.request import TrainingRequest
 from nmt.runs.session import Session
 from nmt.training import averaging, checkpoints, cluster, metrics, schedules, signals, tensorboard
+from nmt.training.checkpoint_files import lost_index
 from nmt.training.run_folder import RunFolder
 
 
@@ -470,6 +471,24 @@ def test_what_a_kill_left_goes_at_the_next_start(tmp_path):
     ends = ".data-00000-of-00001", ".index"
     assert sorted(names) == [f"ckpt-{number}{end}" for number in (1, 70) for end in ends]
     assert [path.name for path in tmp_path.glob("checkpoints/*/")] == ["timed"]
+
+
+def test_an_index_is_lost_unless_a_kill_explains_that_it_is_missing(tmp_path):
+    def lost(*names):
+        folder = tmp_path / "-".join(names).replace("/", "-")
+        for name in names:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(b"")
+        index = lost_index(folder)
+        return index and index.name
+
+    data = ".data-00000-of-00001"
+    assert lost(f"ckpt-2{data}") == "ckpt-2.index"
+    assert lost(f"ckpt-2{data}", "ckpt-3.index") is None  # it was being removed
+    assert lost(f"ckpt-4{data}", "ckpt-3.index") is None  # it was being copied
+    assert lost(f"ckpt-2{data}", "unfinished/ckpt-2.index") is None  # it was being saved
+    assert lost(f"ckpt-2{data}", "ckpt-2.index") is None
+    assert lost(f"ckpt-of-mine{data}") is None
 
 
 def test_a_damaged_older_checkpoint_is_no_reason_to_say_anything(tmp_path, capsys):
