@@ -10,6 +10,7 @@ Muon has no velocity of the matrices that it updates.
 from typing import Any
 
 import keras
+import numpy as np
 import tensorflow as tf
 
 from nmt.network.named_variables import named_variables
@@ -28,7 +29,7 @@ class NamedState:
         **counters: tf.Variable,
     ):
         variables = named_variables(transformer)
-        self._names = {f"model/{name}{SUFFIX}" for name in variables}
+        self._model = {f"model/{name}": variable for name, variable in variables.items()}
         tree: dict[str, Any] = {"model": _as_tree(variables)}
         if optimizer:
             names = {id(variable): name for name, variable in variables.items()}
@@ -47,13 +48,17 @@ class NamedState:
     def read(self, path: str) -> Any:
         """Restores the variables. Returns TensorFlow's status, which has assertions.
 
-        A ValueError if the checkpoint is of a network with fewer or more variables.
+        A ValueError if the checkpoint is of a network with fewer or more variables, or holds NaN.
         """
         stored = tf.train.load_checkpoint(path).get_variable_to_shape_map()
-        differing = {name for name in stored if name.startswith("model/")} ^ self._names
-        if differing:
-            raise ValueError(f"only one of the two has {min(differing).removesuffix(SUFFIX)}")
-        return self._named.read(path)
+        names = {name.removesuffix(SUFFIX) for name in stored if name.startswith("model/")}
+        if differing := names ^ self._model.keys():
+            raise ValueError(f"only one of the two has {min(differing)}")
+        status = self._named.read(path)
+        for name, variable in self._model.items():
+            if not np.isfinite(variable.numpy()).all():
+                raise ValueError(f"the weights hold NaN or infinite numbers: {name}")
+        return status
 
 
 def _as_tree(variables: dict[str, keras.Variable | None]) -> dict[str, Any]:

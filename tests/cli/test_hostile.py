@@ -29,7 +29,7 @@ from nmt.corpus import corpora, files
 from nmt.network.factory import build_transformer
 from nmt.options import Options
 from nmt.results import evaluation
-from nmt.runs import listing, run_tokenizer, session
+from nmt.runs import listing, loading, restoring, run_tokenizer, session
 from nmt.runs.folder import Run
 from nmt.runs.lock import LOCK, LockedRun
 from nmt.runs.validation import Validator
@@ -88,6 +88,19 @@ def test_weights_of_another_network_than_the_parameters_describe_are_refused(
     for command in (["translate", "Bom dia."], ["evaluate"]):
         assert said in refused(capsys, *command, "--run", run)
     assert {path: path.read_bytes() for path in run.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_weights_that_are_nan_or_infinite_are_named(run, capsys, value):
+    network = loading.load(run, "final").model.transformer
+    network.final_layer.kernel.assign(network.final_layer.kernel * value)
+    shutil.rmtree(run / "checkpoints" / "final")
+    restoring.save_final(Run(run), network, 2)
+    scores = (run / "scores.json").read_bytes()
+    for command in ["translate", "um."], ["evaluate"]:
+        line = refused(capsys, *command, "--run", run)
+        assert "the weights hold NaN or infinite numbers: model/final_layer/kernel" in line
+    assert (run / "scores.json").read_bytes() == scores
 
 
 def test_a_run_is_not_trained_further_as_another_network(run, capsys):
