@@ -26,7 +26,7 @@ NOT_CALIBRATED = (
     "the run does not know how sure its translations are: it was trained before confidence was "
     "there, was imported, or has other weights now; calibrate it: evaluate --calibrate --run DIR"
 )
-DAMAGED = "is damaged; calibrate the run anew: evaluate --calibrate"
+MAX_NUMBER = 1e9  # that an Estimator holds: no product or sum of such numbers is infinite
 
 
 class Signs(NamedTuple):
@@ -78,13 +78,15 @@ class Estimator(NamedTuple):
             (shortest, longest), (lowest, highest) = content["lengths"], content["ratios"]
             lengths, ratios = (float(shortest), float(longest)), (float(lowest), float(highest))
             curve = tuple((float(before), float(after)) for before, after in content["curve"])
-        except (KeyError, TypeError, ValueError):
-            raise UserError(DAMAGED) from None
+        except (KeyError, TypeError, ValueError, OverflowError):
+            raise UserError("is damaged") from None
+        numbers = (*weights, *lengths, *ratios, *itertools.chain(*curve))
+        is_bounded = all(abs(number) <= MAX_NUMBER for number in numbers)  # and not NaN
         rises = all(
             left < right and low <= high for (left, low), (right, high) in itertools.pairwise(curve)
         )
-        if len(weights) != 1 + len(Signs._fields) or len(curve) < 2 or not rises:
-            raise UserError(DAMAGED)
+        if len(weights) != 1 + len(Signs._fields) or len(curve) < 2 or not (is_bounded and rises):
+            raise UserError("is damaged")
         return cls(weights, lengths, ratios, curve)
 
 

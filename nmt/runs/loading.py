@@ -168,7 +168,9 @@ def estimator_of(run: Run, weights: Weights) -> Estimator | None:
             return None
         return Estimator.from_json(content)
     except UserError as error:
-        log.warning(f"{run.path / 'confidence.json'}: {error}")
+        path = run.path / "confidence.json"
+        reason = str(error).removeprefix(f"{path}: ").partition(";")[0]
+        log.warning(f"{path}: {reason}; remove it, or calibrate the run: evaluate --calibrate")
         return None
 
 

@@ -216,13 +216,24 @@ def test_contradictions_are_one_line(finished, calibrated, command, said, refusa
     assert said in refusal_of(*command, "--run", finished / "run")
 
 
-def test_a_damaged_file_is_named_and_translating_goes_on(finished, calibrated, capsys):
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"weights": []}, {"weights": [math.nan] * 4}, {"weights": [10**400] * 4},
+        {"weights": [1e308] * 4}, {"lengths": [-math.inf, 1]}, {"curve": [[0, 0], [100, math.inf]]},
+        None,
+    ],
+)  # fmt: skip
+def test_a_damaged_file_is_named_once_and_translating_goes_on(finished, calibrated, capsys, change):
     path = finished / "run" / "confidence.json"
     content = path.read_text()
-    path.write_text(json.dumps(json.loads(content) | {"weights": []}))
+    path.write_text(json.dumps(json.loads(content) | change) if change else "[")
     assert loading.load(finished / "run").model.estimator is None
     path.write_text(content)
-    assert f"{path}: is damaged; calibrate the run anew" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.count(str(path)) == 1
+    assert f"{path}: is damaged; remove it" in said or change is None
+    assert "; remove it, or calibrate the run: evaluate --calibrate" in said
 
 
 def test_only_lines_with_a_reference_and_the_first_pairs_are_measured(finished, tmp_path, capsys):
