@@ -6,6 +6,8 @@ import hashlib
 import json
 from pathlib import Path
 
+from nmt.reading import read_file
+
 NAME = "checksums.json"
 
 
@@ -18,13 +20,16 @@ def write(folder: Path, maker: str) -> None:
 def are_right(folder: Path, maker: str) -> bool:
     """Returns whether a folder holds what this maker has written into it, to the byte."""
     try:
-        sums = json.loads((folder / NAME).read_bytes())
+        sums = json.loads(read_file(folder / NAME))
         return bool(
             sums["maker"] == maker
             and sums["files"]
-            and all(_sha256(folder / name) == known for name, known in sums["files"].items())
+            and all(
+                (folder / name).is_file() and _sha256(folder / name) == known
+                for name, known in sums["files"].items()
+            )
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False
 
 

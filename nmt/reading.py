@@ -1,5 +1,6 @@
 """Reading a file whole, at once, whatever stands there."""
 
+import errno
 import stat
 from pathlib import Path
 
@@ -13,7 +14,7 @@ def read_file(path: Path) -> bytes:
     """
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
-        raise OSError("is no file")
+        raise OSError(errno.EINVAL, "is no file", str(path))
     if status.st_size > MAX_BYTES:
-        raise OSError(f"has more than {MAX_BYTES:,} bytes")
+        raise OSError(errno.EFBIG, f"has more than {MAX_BYTES:,} bytes", str(path))
     return path.read_bytes()

@@ -118,7 +118,7 @@ def check_links(folder: RunFolder) -> None:
 
     Writing or removing files of the run would write or remove files elsewhere.
     """
-    home = folder.path.resolve()
+    home = Path(os.path.realpath(folder.path))  # a link again, if it leads to itself
     run_files = [
         folder.path / name for file_name in RUN_FILES for name in (file_name, f"{file_name}.tmp")
     ]
@@ -129,6 +129,6 @@ def check_links(folder: RunFolder) -> None:
     for path in run_files:
         if not path.is_symlink():
             continue
-        target = Path(os.path.realpath(path))  # a link again, if it leads to itself
+        target = Path(os.path.realpath(path))
         if target.is_symlink() or not target.is_relative_to(home):
             raise UserError(f"{path}: leads out of the run folder; replace the link with a copy")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import os
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -151,7 +152,7 @@ def find(
 
 def _load(path: str, child: Run, text_is_named: bool) -> Parent:
     run = listing.find(path)
-    if child.path.resolve() == run.path.resolve():
+    if os.path.realpath(child.path) == os.path.realpath(run.path):
         raise UserError(f"--from {path}: is the new run itself; name another --run")
     if not text_is_named:
         raise UserError("--from goes with --train or --dataset: name the text to continue on")

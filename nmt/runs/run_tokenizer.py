@@ -7,6 +7,7 @@ from nmt.reading import read_file
 from nmt.runs.folder import Run
 from nmt.text.imported import Imported
 from nmt.text.tokenizer import Tokenizer
+from nmt.training.run_folder import unreadable
 
 LOWER = "lower --d-model, --dff, --num-layers, --decoder-layers or --vocab-size"
 
@@ -44,7 +45,9 @@ def load_tokenizer(
         if imported and imported.has_two_models:
             target_model = read_file(run.target_tokenizer)
         tokenizer = Tokenizer(model, imported, target_model, bool(spells_numbers))
-    except (OSError, RuntimeError, ValueError, IndexError):
+    except OSError as error:
+        raise unreadable(error.filename or run.tokenizer, error) from None
+    except (RuntimeError, ValueError, IndexError):
         tokenizer = None
     saved = (
         run.saved_parameters if run.has_weights else None

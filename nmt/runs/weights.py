@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nmt import UserError
+from nmt.reading import read_file
 from nmt.training.checkpoint_files import number, paths
 from nmt.training.run_folder import RunFolder
 
@@ -34,7 +35,7 @@ class Weights(NamedTuple):
     @property
     def sha256(self) -> str:
         """The SHA-256 of the index, which holds a checksum of each weight."""
-        return hashlib.sha256(Path(f"{self.path}.index").read_bytes()).hexdigest()
+        return hashlib.sha256(read_file(Path(f"{self.path}.index"))).hexdigest()
 
     @property
     def modified(self) -> float:

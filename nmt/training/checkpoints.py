@@ -99,6 +99,8 @@ def _counter(path: str, name: str) -> int:
 def restore(checkpoint: State, path: str) -> None:
     """Restores all of a State; a UserError if that is not possible."""
     try:
+        if not all(map(Path.is_file, Path(path).parent.glob(f"{Path(path).name}.*"))):
+            raise OSError("a part of it is no file")  # TensorFlow would wait for a named pipe
         with readable_path(path) as readable:
             status = checkpoint.read(str(readable)).expect_partial()  # no warnings about the rest
             status.assert_existing_objects_matched()

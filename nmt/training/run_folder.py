@@ -137,4 +137,6 @@ def parse_json(path: Path, data: bytes) -> Any:
 
 def unreadable(path: Path, reason: object) -> UserError:
     """Returns the UserError of a file of a run that cannot be read, for a reason."""
-    return UserError(f"{path}: {reason}; restore the file, or name another run")
+    fix = "make it readable" if isinstance(reason, PermissionError) else "restore the file"
+    text = getattr(reason, "strerror", None) or reason  # else it holds the path again
+    return UserError(f"{path}: {text}; {fix}, or name another run")

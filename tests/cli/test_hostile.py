@@ -1,5 +1,6 @@
 """What nobody should have to give the program: it answers, or says in one line why it cannot."""
 
+import errno
 import gc
 import json
 import os
@@ -63,6 +64,19 @@ def test_a_tokenizer_that_is_not_the_runs_is_one_line(run, capsys, content):
     (run / "tokenizer.model").write_bytes(content if isinstance(content, bytes) else content())
     line = refused(capsys, "translate", "--run", run, "um.")
     assert "tokenizer.model: not the SentencePiece model that the run was trained with" in line
+
+
+def test_a_tokenizer_that_cannot_be_read_is_named_with_the_reason(run, monkeypatch):
+    path = str(run / "tokenizer.model")
+
+    def deny(*_):
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    monkeypatch.setattr(run_tokenizer, "read_file", deny)  # root may read anything
+    with pytest.raises(UserError) as refusal:
+        run_tokenizer.load_tokenizer(Run(run))
+    advice = "make it readable, or name another run"
+    assert str(refusal.value) == f"{path}: Permission denied; {advice}"
 
 
 def test_a_parameter_that_no_flag_could_give_is_named(run, capsys):

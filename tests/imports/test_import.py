@@ -500,9 +500,7 @@ def test_a_copy_of_a_run_without_the_model_of_the_target_names_it(run, tmp_path,
     shutil.copytree(run, tmp_path / "run")
     (tmp_path / "run" / "target.model").unlink()
     assert call("translate", "--run", tmp_path / "run", "um.") == 2
-    assert "tokenizer.model and target.model: not the SentencePiece model" in (
-        capsys.readouterr().err
-    )
+    assert "target.model: No such file or directory; restore the file" in (capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("change_of", [dict(entries=10**6), dict(tag=">>xx<<"), dict(entries="3")])

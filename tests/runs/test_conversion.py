@@ -155,6 +155,7 @@ def in_the_middle(content):
         ("shared_vocabulary.json", lambda content: b"[]"),
         ("checksums.json", lambda content: b"{}"),
         ("checksums.json", lambda content: b"null"),
+        ("checksums.json", lambda content: b"[" * 100_000),
         ("checksums.json", lambda content: content.replace(b"model 1", b"model 0")),
     ],
 )
@@ -170,6 +171,16 @@ def test_damaged_converted_weights_are_made_again(run, capsys, name, damage):
     assert (copy / path.relative_to(run)).read_bytes() == whole
     translate(copy)
     assert "made again" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["model.bin", "checksums.json"])
+def test_a_named_pipe_among_converted_weights_is_not_waited_for(run, name):
+    expected = translate(run)
+    copy = shutil.copytree(run, run.parent / "damaged")  # which this process has not loaded
+    (path,) = (copy / "engine").glob(f"*/{name}")
+    path.unlink()
+    os.mkfifo(path)
+    assert translate(copy) == expected
 
 
 def test_without_the_package_nothing_is_converted(run, monkeypatch, capsys):

@@ -94,11 +94,13 @@ HOSTILE = {  # how a file is made, and what is said of params.json
     ("name", "how"),
     [
         *(("params.json", how) for how in HOSTILE), ("tokenizer.model", "pipe"),
-        ("history.json", "nested"),
+        ("history.json", "nested"), ("checkpoints/final/ckpt-2.index", "pipe"),
+        ("checkpoints/final/ckpt-2.data-00000-of-00001", "pipe"), ("tokenizer.model", "folder"),
     ],
 )  # fmt: skip
 def test_whatever_stands_in_a_run_folder_ends_in_one_line_at_once(run, name, how, capsys):
     make, said = HOSTILE[how]
+    shutil.rmtree(run / "engine")  # so that all is read
     (run / name).unlink()
     make(run / name)
     begin = time.monotonic()
@@ -106,11 +108,16 @@ def test_whatever_stands_in_a_run_folder_ends_in_one_line_at_once(run, name, how
     assert time.monotonic() - begin < 30
     line = capsys.readouterr().err.splitlines()[-1]
     if name != "history.json":
-        assert f"{run / name}: " in line
-    if name == "params.json":
+        assert str(run / name).partition(".data")[0] in line
         assert said in line
     assert call("runs", run.parent) == 0
     assert "damaged" in capsys.readouterr().out or name != "params.json"
+
+
+def test_a_run_folder_that_is_a_link_to_itself_is_one_line(tmp_path, capsys):
+    (tmp_path / "run").symlink_to("run")
+    for command in ["translate", "um.", "--run"], ["--dataset", "bundled", "--from"], ["--run"]:
+        assert f"{tmp_path / 'run'}" in refused(capsys, *command, tmp_path / "run")
 
 
 def change(run, **corpus):
