@@ -14,6 +14,7 @@ import sys
 import tempfile
 from argparse import Namespace
 from collections.abc import Callable
+from pathlib import Path
 
 from nmt import (
     CheckFailed,
@@ -125,9 +126,19 @@ def report_os_error(error: OSError) -> int:
     place = error.filename or unnamed_place()
     if isinstance(error, BrokenPipeError):  # the reader closed the pipe, as `head` does
         return 141
-    fix = FIXES.get(error.errno or 0, "check that path")
+    fix = unreadable_part(error) or FIXES.get(error.errno or 0, "check that path")
     log.error(f"{PROGRAM}: {place}: {error.strerror}; {fix}")
     return 2
+
+
+def unreadable_part(error: OSError) -> str:
+    """Returns what to do if a file or folder, or the one it is in, may not be read; else ""."""
+    if not isinstance(error, PermissionError) or not error.filename:
+        return ""
+    path = Path(os.fsdecode(error.filename)).absolute()
+    there = next(part for part in (path, *path.parents) if os.path.lexists(part))
+    mode = os.R_OK | os.X_OK if there.is_dir() else os.R_OK
+    return "" if os.access(there, mode) else f"make {there} readable"
 
 
 def unnamed_place() -> str:

@@ -25,6 +25,7 @@ from helpers import (
 
 import run_demo
 from nmt import UserError
+from nmt.cli import exit_codes
 from nmt.corpus import batches as batching
 from nmt.corpus import corpora, files
 from nmt.network.factory import build_transformer
@@ -77,6 +78,23 @@ def test_a_tokenizer_that_cannot_be_read_is_named_with_the_reason(run, monkeypat
         run_tokenizer.load_tokenizer(Run(run))
     advice = "make it readable, or name another run"
     assert str(refusal.value) == f"{path}: Permission denied; {advice}"
+
+
+@pytest.mark.parametrize(
+    ("path", "readable", "advice"),
+    [
+        ("params.json", False, "make {}/params.json readable"),
+        ("new.json", False, "make {} readable"),  # the folder may not be read
+        ("new.json", True, "make it writable"),
+    ],
+)
+def test_what_may_not_be_read_is_to_be_made_readable(
+    run, monkeypatch, capsys, path, readable, advice
+):
+    monkeypatch.setattr(os, "access", lambda *_: readable)  # root may do anything
+    error = PermissionError(errno.EACCES, "Permission denied", str(run / path))
+    assert exit_codes.report_os_error(error) == 2
+    assert f"{run / path}: Permission denied; {advice.format(run)}\n" in capsys.readouterr().err
 
 
 def test_a_parameter_that_no_flag_could_give_is_named(run, capsys):
