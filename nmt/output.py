@@ -94,7 +94,7 @@ def new(path: StrPath) -> Iterator[Path]:
         raise unwritten(path, error, "a writable path with --to") from None
 
 
-def write(path: Path, content: bytes) -> None:
+def write(path: Path, content: bytes, instead: str = "a writable path") -> None:
     """Writes bytes to a file, which is replaced; a UserError if it cannot be written."""
     unfinished = path.with_name(path.name + ".tmp")
     try:
@@ -103,7 +103,7 @@ def write(path: Path, content: bytes) -> None:
         unfinished.write_bytes(content)
         move(unfinished, path)
     except OSError as error:
-        raise unwritten(path, error) from None
+        raise unwritten(path, error, instead) from None
     finally:
         with contextlib.suppress(OSError):
             unfinished.unlink(missing_ok=True)

@@ -73,9 +73,15 @@ def _save_elsewhere(cached: Path, networks: Networks, tokenizer: Tokenizer, reas
         save(cached, networks, tokenizer)
     except (OSError, UserError):
         log.info(f"{reason}: the weights for CTranslate2 are converted for this process alone.")
-        temporary = Path(tempfile.mkdtemp())
-        atexit.register(shutil.rmtree, temporary, ignore_errors=True)
-        save(temporary / cached.name, networks, tokenizer)
+        try:
+            temporary = Path(tempfile.mkdtemp())
+            atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+            save(temporary / cached.name, networks, tokenizer)
+        except (OSError, UserError):
+            raise UserError(
+                f"{reason}: nor has {cached.parent} or the temporary folder room for the weights "
+                "for CTranslate2; free some space, or translate by --engine tensorflow"
+            ) from None
         return temporary / cached.name
     log.info(f"{reason}: the weights for CTranslate2 are kept in {cached}.")
     return cached

@@ -84,7 +84,7 @@ class RunFolder:
         with contextlib.suppress(OSError):
             if (self.worker_folder / name).read_bytes() == content:
                 return
-        output.write(self.worker_folder / name, content)
+        output.write(self.worker_folder / name, content, "a writable --run, such as a copy")
 
     def read_bytes(self, name: str) -> bytes | None:
         """Returns the content of a file of the run; None if there is no such file."""

@@ -130,6 +130,17 @@ def test_a_user_without_a_cache_converts_for_one_process(
     assert not (tmp_path / "relative").exists()
 
 
+def test_where_weights_can_be_converted_nowhere_another_engine_is_advised(sealed, monkeypatch):
+    def full(folder, *_):
+        raise UserError(f"{folder}: No space left on device; free some space")
+
+    run, _ = sealed
+    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
+    monkeypatch.setattr(conversion, "save", full)
+    with pytest.raises(UserError, match="free some space, or translate by --engine tensorflow"):
+        translate(run)
+
+
 @pytest.mark.slow
 def test_two_processes_convert_a_run_at_the_same_time(run):
     command = [sys.executable, ROOT / "run_demo.py", "translate", "--run", run, TEXT]
