@@ -15,7 +15,7 @@ from nmt.messages import log, plural
 from nmt.neighbors import params
 from nmt.options import Options
 from nmt.results.error_report import ErrorReport, Part, count_table, find_errors
-from nmt.results.run_report import TranslatedLine
+from nmt.results.run_report import TranslatedLine, check_reportable
 from nmt.runs import listing
 from nmt.runs.folder import Run
 from nmt.runs.weights import Weights, choose_weights
@@ -112,12 +112,15 @@ def score_runs(args: Namespace) -> None:
     columns, parts = read_references(args) if args.files else ([], [])
     glossary = glossary_of(args, args.languages or runs[0].parameters.corpus.languages)
     weights = choose_weights(runs[0], args.checkpoint)
+    if args.quantization and not against:  # says what it costs
+        against = [runs[0]]
+    is_report = not (args.files or against or args.ensemble or args.checkpoint or args.robust)
+    if is_report:
+        check_reportable(runs[0])
     with trained_runs.unchanged(runs):
         trained = trained_runs.load_runs(args, runs)
     from nmt.results import evaluation, scores
 
-    if args.quantization and not against:  # says what it costs
-        against = [runs[0]]
     name = " ".join(args.files)
     if not columns:
         corpus = load_test_split(args, [*runs, *against])
@@ -132,7 +135,6 @@ def score_runs(args: Namespace) -> None:
     scoring = scoring_of(trained.model.options, references[0], language)
     options = dataclasses.replace(trained.model.options, tokenize=scoring["tokenize"])
     trained = trained._replace(model=dataclasses.replace(trained.model, options=options))
-    is_report = not (args.files or against or args.ensemble or args.checkpoint or args.robust)
     if is_report and weights.kind == "final":  # scores.json is of the final weights
         report_run(args, trained, corpus, weights, glossary)
         return

@@ -111,6 +111,17 @@ def saved_scores(folder: RunFolder, checkpoint: Checkpoint) -> Scores:
     return {}
 
 
+def check_reportable(folder: RunFolder) -> None:
+    """Raises a UserError if the report of a run could not be written: before hours of translating.
+
+    That it may not be written is none here: it is printed.
+    """
+    folder.history()
+    for name in ("scores.json", "translations.txt"):
+        if (folder.path / name).is_dir():
+            raise UserError(f"{folder.path / name}: is a folder; remove it")
+
+
 def report(
     folder: RunFolder,
     corpus: Corpus,

@@ -286,6 +286,14 @@ def test_an_export_follows_no_link_out_of_the_run_folder(run, tmp_path, capsys, 
 # ---- Corpora that have changed ----
 
 
+@pytest.mark.parametrize("name", ["history.json", "scores.json", "translations.txt"])
+def test_what_bars_the_report_of_scores_is_found_before_translating(run, monkeypatch, capsys, name):
+    monkeypatch.setattr(loading, "load", lambda *_, **options: pytest.fail("loaded"))
+    (run / name).unlink()
+    (run / name).mkdir()
+    assert f"{run / name}: " in refused(capsys, "evaluate", "--run", run)
+
+
 def test_a_changed_corpus_is_not_scored(run, tmp_path, capsys):
     tsv = shutil.copy(tiny(run)[1], tmp_path / "numbers.tsv")
     change_parameters(run, corpus={"dataset": str(tsv)})
