@@ -31,10 +31,12 @@ def run(args: Namespace) -> None:
     if args.json:
         print(json.dumps([overview.to_json(run) for run in runs], indent=2, ensure_ascii=False))
         return
-    rows, left_out = overview.table(runs)
+    rows, left_out, damages = overview.table(runs)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     for row in rows:
         print(printable("  ".join(map(str.ljust, row, widths)).rstrip()))
+    for damage in damages:
+        log.warning(damage)
     if left_out:
         names = ", ".join(name.replace("_", "-") for name in left_out)
         log.info(f"The runs differ in these options, too (--json shows them): {names}.")

@@ -62,7 +62,9 @@ class Summary:
 
 
 DEFAULT_SCORING = "13a"  # sacreBLEU's, with greedy search
-DAMAGED = (UserError, AttributeError, TypeError, OSError, ValueError)  # of files of other content
+DAMAGED = (  # of files of other content
+    UserError, AttributeError, TypeError, OSError, ValueError, OverflowError
+)  # fmt: skip
 
 
 def is_reported(name: str, value: Any) -> bool:

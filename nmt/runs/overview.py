@@ -1,10 +1,10 @@
 """All runs of a folder at a glance: as a table with what differs between them, and as JSON."""
 
-import contextlib
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
+from nmt import UserError
 from nmt.messages import reason
 from nmt.options import Options
 from nmt.runs.folder import Run
@@ -67,22 +67,33 @@ def row(summary: Summary, names: Sequence[str]) -> list[str]:
     ]  # fmt: skip
 
 
-def table(runs: Sequence[Run]) -> tuple[list[list[str]], list[str]]:
-    """Returns rows of text, titles first, and the names of differing options without a column."""
-    summaries = {}
+def damage(run: Run, error: Exception) -> str:
+    """Returns as text which file of a run is damaged."""
+    if isinstance(error, UserError | OSError):
+        return str(error)
+    return f"{run.path}: scores.json or history.json is damaged ({reason(error)}); remove it"
+
+
+def table(runs: Sequence[Run]) -> tuple[list[list[str]], list[str], list[str]]:
+    """Returns rows of text, titles first; differing options without a column; what is damaged."""
+    summaries, damages = {}, []
     for run in runs:
-        with contextlib.suppress(*DAMAGED):
+        try:
             summaries[run.path] = Summary(run)
+        except DAMAGED as error:
+            damages.append(damage(run, error))
     differing = differing_options([summary.options for summary in summaries.values()])
     names, left_out = differing[:MAX_COLUMNS], differing[MAX_COLUMNS:]
     rows = [[*TITLES, *(name.replace("_", "-") for name in names)]]
     for run in runs:
         cells = [str(run.path), "damaged", *[""] * (len(rows[0]) - 2)]
-        with contextlib.suppress(*DAMAGED):  # a score may be no number
+        try:
             if run.path in summaries:
                 cells = row(summaries[run.path], names)
+        except DAMAGED as error:  # a score may be no number
+            damages.append(damage(run, error))
         rows.append(cells)
-    return rows, left_out
+    return rows, left_out, damages
 
 
 def to_json(run: Run) -> dict[str, Any]:
@@ -91,7 +102,7 @@ def to_json(run: Run) -> dict[str, Any]:
         summary = Summary(run)
         trained = datetime.fromtimestamp(trained_at(run)).astimezone()
     except DAMAGED as error:
-        return {"folder": str(run.path), "damaged": reason(error)}
+        return {"folder": str(run.path), "damaged": damage(run, error)}
     defaults = Options().by_name()
     options = {
         name: value

@@ -21,6 +21,7 @@ from nmt import UserError, output
 from nmt.reading import read_file
 from nmt.training.checkpoint_files import paths
 
+LATEST = 2**37  # seconds from 1970 to the year 6325: no epoch has ended later
 HELD_OUT_FILES = {  # of pairs that are held out of training files, by flag
     "valid": "held-out-validation.tsv",
     "test": "held-out-test.tsv",
@@ -112,8 +113,10 @@ class RunFolder:
         except UserError:
             epochs = [None]
         for metrics in epochs:
-            if not isinstance(metrics, dict) or not all(
-                isinstance(metrics.get(name), (int, float)) for name in needed
+            if not isinstance(metrics, dict) or not (
+                all(isinstance(metrics.get(name), (int, float)) for name in needed)
+                and isinstance(ended := metrics.get("ended", 0), (int, float))
+                and 0 <= ended < LATEST
             ):
                 raise UserError(
                     f"{self.path / 'history.json'}: does not hold the metrics of epochs; remove it "

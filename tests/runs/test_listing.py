@@ -60,7 +60,10 @@ def test_runs_are_listed_with_what_is_known_of_them(folder, capsys):
     (folder / "bare" / "params.json").write_text("{}")
     (folder / "empty").mkdir()
     assert call("runs", folder) == 0
-    title, *rows = (line.split("  ") for line in capsys.readouterr().out.splitlines())
+    printed = capsys.readouterr()
+    for name in ("broken/history.json: does not hold", "bare/params.json: corpus names"):
+        assert f"{folder / name}" in printed.err
+    title, *rows = (line.split("  ") for line in printed.out.splitlines())
     rows = {Path(row[0]).name: [cell.strip() for cell in row[1:] if cell.strip()] for row in rows}
     assert title[0].strip() == "run"
     assert rows.keys() == {"first", "second", "broken", "bare"}
@@ -71,6 +74,25 @@ def test_runs_are_listed_with_what_is_known_of_them(folder, capsys):
     assert rows["second"][:3] == ["pt en", "pt-en", "2/2"]
     assert rows["broken"] == rows["bare"] == ["damaged"]
     assert "no trained run there" in refused(capsys, "runs", folder / "empty")
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("history.json", '"ended": ', '"ended": 1e300, "then": '),
+        ("history.json", '"ended": ', '"ended": Infinity, "then": '),
+        ("history.json", '"ended": ', f'"ended": 1{"0" * 400}, "then": '),
+        ("scores.json", '"score": ', f'"score": 1{"0" * 400}, "other": '),
+    ],
+)
+def test_numbers_that_are_too_large_damage_one_run_of_the_list(folder, capsys, name, old, new):
+    broken = shutil.copytree(folder / "first", folder / "broken") / name
+    broken.write_text(broken.read_text().replace(old, new))
+    assert call("runs", folder) == 0
+    printed = capsys.readouterr()
+    assert re.search(r"broken +damaged", printed.out)
+    assert f"{folder / 'first'} " in printed.out
+    assert name in printed.err
 
 
 @pytest.mark.parametrize("content", ["", "{", "[]", "{}"])
