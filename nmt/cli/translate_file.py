@@ -145,13 +145,14 @@ def format_options(ending: str, args: Namespace, runs: Sequence[Run]) -> FormatO
         value = getattr(args, name)
         if value and name not in documents.FORMATS[ending].options:
             raise UserError(f"--{name} {value}: {args.source} is no {kind}; leave it out")
-    return FormatOptions(args.columns, args.sheet, target_language(runs))
+    source, target = known_languages(runs)
+    return FormatOptions(args.columns, args.sheet, target, source)
 
 
-def target_language(runs: Sequence[Run]) -> str | None:
-    """Returns the code of the language that runs translate into; None if not one is known."""
+def known_languages(runs: Sequence[Run]) -> tuple[str | None, str | None]:
+    """Returns the codes of the source and the target language of runs; None if not one is known."""
     languages = runs[0].parameters.corpus.languages
-    return languages[1] if len(languages) == 2 else None
+    return (languages[0], languages[1]) if len(languages) == 2 else (None, None)
 
 
 def translate_texts(document: Document, translator: Translator, partial: ResumableTexts) -> None:
@@ -204,7 +205,10 @@ def read_markup(args: Namespace, runs: Sequence[Run]) -> list[TextDocument]:
         raise UserError("stdin is closed; give markup as arguments, or a file: < FILE")
     contents = [os.fsencode(text) for text in args.text] or [sys.stdin.buffer.read()]
     name = "argument" if args.text else "stdin"
-    parse_html = functools.partial(html_pages.document, target_language=target_language(runs))
+    source, target = known_languages(runs)
+    parse_html = functools.partial(
+        html_pages.document, target_language=target, source_language=source
+    )
     parse = xml_files.fragment if args.format == "xml" else parse_html
     parsed = []
     for number, content in enumerate(contents, start=1):

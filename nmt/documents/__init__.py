@@ -87,6 +87,7 @@ def translate_document(
     columns: str | None = None,
     sheet: str | None = None,
     target_language: str | None = None,
+    source_language: str | None = None,
 ) -> bytes:
     """Returns the content of a file with its text translated; logs a warning if text stays.
 
@@ -101,13 +102,14 @@ def translate_document(
         commas between them. A .csv and a .tsv need it; of an .xlsx, None is for all.
       sheet: of an .xlsx, the only one to translate; None for all.
       target_language: a code such as "en". In .html, elements whose `lang` it is stay as they are.
+      source_language: a code, by whose rules a sentence of .html ends at a tag without a space.
 
     Raises:
       UserError: the format is unknown, the content is not of the format, or the format has no such
         option.
       TypeError: there is no such argument.
     """
-    options = FormatOptions(columns, sheet, target_language)
+    options = FormatOptions(columns, sheet, target_language, source_language)
     for option, value in {"columns": columns, "sheet": sheet}.items():
         endings = endings_with(option)
         if value is not None and format_of(name) not in endings:

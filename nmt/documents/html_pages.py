@@ -136,7 +136,10 @@ def ended_by(open_name: str, name: str) -> bool:
 
 
 def document(
-    decoded: DecodedText, is_xhtml: bool = False, target_language: str | None = None
+    decoded: DecodedText,
+    is_xhtml: bool = False,
+    target_language: str | None = None,
+    source_language: str | None = None,
 ) -> TextDocument:
     """Returns the Document of a page, or of a part of one.
 
@@ -145,7 +148,7 @@ def document(
     """
     page = PageTokens(decoded.text, is_xhtml, target_language)
     find_partners(page.tokens, ended_by)
-    markup = MarkupSegments(decoded.text, page.tokens)
+    markup = MarkupSegments(decoded.text, page.tokens, language=source_language)
     segments, left = markup.find(), markup.left
     left += [
         Left("in a tag or comment without an end", span.start)
@@ -163,4 +166,5 @@ def parse(content: bytes, ending: str, options: FormatOptions) -> TextDocument:
     declared = charset[1].decode().lower() if charset else None
     if declared in SINGLE_BYTE and not is_xhtml:
         declared = "windows-1252"
-    return document(decode(content, declared), is_xhtml, options.target_language)
+    languages = options.target_language, options.source_language
+    return document(decode(content, declared), is_xhtml, *languages)

@@ -18,8 +18,9 @@ from nmt import UserError
 from nmt.documents.document import Left, Segment, Span, has_words
 from nmt.documents.nodes import Element, Fixed, Node, Tag, Text, plain_text, render
 from nmt.text.placeholders import PLACEHOLDER
-from nmt.text.protected import FIRST_MARK, MAX_MARKS
-from nmt.text.scripts import CLOSING_SIGNS, SENTENCE_ENDS
+from nmt.text.protected import DEFAULT, FIRST_MARK, MAX_MARKS
+from nmt.text.scripts import CLOSING_SIGNS, LEFT_SIGNS, SENTENCE_ENDS
+from nmt.text.sentences import sentence_ends
 
 TRANSLATED_ATTRIBUTES = {
     "alt", "title", "placeholder", "aria-label", "aria-description", "aria-placeholder",
@@ -38,6 +39,7 @@ WITHOUT_TEXT = UNTRANSLATED_ELEMENTS | {"svg", "math", "textarea"}  # not for th
 MAX_DEPTH = 100  # of inline elements within each other
 REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 END_OF_SENTENCE = re.compile(rf"[{SENTENCE_ENDS}:][{re.escape(CLOSING_SIGNS)}]*\s*$")
+SPACED_END = re.compile(rf"[.!?…][{re.escape(CLOSING_SIGNS)}]*$")  # which a space should follow
 UNREAD_ELEMENTS = {"svg", "textarea"}  # untranslated ones that may hold text for readers
 ATTRIBUTE = re.compile(  # possessive, so that an attribute of any length takes linear time
     r"""(?<![^\s"'<>/=])([^\s"'<>/=]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'<>]++)"""
@@ -255,8 +257,11 @@ MARKUP = Syntax(unescape_text, escape_text, same_line)  # of HTML and XML
 class MarkupSegments:
     """Collects the segments of a document."""
 
-    def __init__(self, text: str, tokens: list[Token], syntax: Syntax = MARKUP):
+    def __init__(
+        self, text: str, tokens: list[Token], syntax: Syntax = MARKUP, language: str | None = None
+    ):
         self._text, self._tokens, self._syntax = text, tokens, syntax
+        self._language = language or "en"
         self._segments: list[Segment] = []
         self.left: list[Left] = []
         self._tags: dict[int, Tag] = {}  # those with translated attributes, by position
@@ -376,6 +381,10 @@ class MarkupSegments:
                 self._add_sentence(link)
             return
         sentence = self._trim(sentence)
+        if ends := self._ends_at_tags(sentence):
+            for first, last in itertools.pairwise([0, *ends, len(sentence)]):
+                self._add_sentence(sentence[first:last])
+            return
         if any(token.kind in ("start", "end") and token.partner is None for token in sentence):
             part: list[Token] = []
             for token in [*sentence, None]:
@@ -401,6 +410,31 @@ class MarkupSegments:
             else:
                 return []
         return links if len(links) > 1 else []
+
+    def _ends_at_tags(self, tokens: list[Token]) -> list[int]:
+        """Returns the numbers of the tokens before which a sentence ends without a space.
+
+        It does at a tag, if it would with a space: in "Oi.<b>Ele</b>", not in "Sr.<b>Ramos</b>".
+        """
+        texts = [
+            self._content(token) if token.kind == "text" else token.content for token in tokens
+        ]
+        spans = DEFAULT.spans("".join(texts))  # what must not change, such as URLs
+        inside = {place for span in spans for place in range(span.start + 1, span.end)}
+        line, length, last = "", 0, -1  # `last`: the last token with text
+        ends: dict[int, int] = {}  # numbers of tokens, by position in `line`
+        for number, text in enumerate(texts):
+            if not text:
+                continue
+            between = range(last + 1, number + 1)
+            has_tag = any(tokens[other].kind != "text" for other in range(max(last, 0), number + 1))
+            begins = has_tag and (text[0].isupper() or text[0] in LEFT_SIGNS)
+            if begins and length not in inside and SPACED_END.search(line[-20:]):
+                line += " "
+                ends[len(line)] = next(n for n in between if tokens[n].kind != "end")
+            line, length, last = line + text, length + len(text), number
+        positions = {*sentence_ends(line, self._language)} if ends else {}
+        return [number for position, number in ends.items() if position in positions]
 
     def _trim(self, sentence: list[Token]) -> list[Token]:
         """Returns tokens without markup around their text."""

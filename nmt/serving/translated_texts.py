@@ -75,7 +75,9 @@ async def translate_markup(
     parse_text: Callable[[DecodedText], TextDocument] | None = None,
 ) -> list[TranslatedText]:
     """Returns HTML in translation, or what `parse_text` parses."""
-    parse_text = parse_text or functools.partial(html_pages.document, target_language=target)
+    parse_text = parse_text or functools.partial(
+        html_pages.document, target_language=target, source_language=source
+    )
     service: Service = request.app.state.service
     service.limits.check_texts(texts)
     if any("\0" in text for text in texts):

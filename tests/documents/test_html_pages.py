@@ -124,6 +124,23 @@ def test_text_is_divided_where_a_page_divides_it(page, translated):
     assert translate(page, backwards) == translated
 
 
+@pytest.mark.parametrize(
+    ("page", "texts"),
+    [
+        ("<b>Bom dia.</b><i>Boa noite.</i>", ["Bom dia.", "Boa noite."]),
+        ("Um.<b></b> <b>Dois?</b>Três “a!”<!-- x -->“Seis", ["Um. Dois?", "Três “a!”", "“Seis"]),
+        ("<b>Um. <i>Dois <u>três.</u></i><i>Quatro.</i></b>", ["Um. Dois três.", "Quatro."]),
+        ("Um.<b translate=no>Ana</b> dorme.", ["Um.", "Ana dorme."]),
+        ("a.<b>b</b> www.<b>Um</b>.com, 1.<sup>2</sup> e Av.<b>Brasil</b> &Aacute;.&Aacute;",
+         ["a.b www.Um.com, 1.2 e Av.Brasil Á.Á"]),
+    ],
+)  # fmt: skip
+def test_a_sentence_ends_at_a_tag_even_without_a_space(page, texts):
+    options = FormatOptions(source_language="pt")
+    document = parse_document("a.html", page.encode(), options)
+    assert [segment.text for segment in document.segments] == texts
+
+
 def test_code_of_templates_is_not_escaped_and_what_was_escaped_stays_so():
     page = 'um <%= X < 2 %> <b title="a <%= Y %> &lt;b">&lt;b&gt; dois</b>'
     assert translate(page, identity) == page
