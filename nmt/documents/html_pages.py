@@ -18,7 +18,7 @@ from nmt.documents.document import (
     decode,
     has_words,
 )
-from nmt.documents.markup import MarkupSegments, Token, find_partners
+from nmt.documents.markup import MarkupSegments, Token, find_ends
 from nmt.documents.xml_files import ENCODING
 from nmt.text.languages import canonical, overlap
 
@@ -30,7 +30,15 @@ INLINE = set(
 VOID = set("area base br col embed hr img input link meta source track wbr".split())
 UNREAD = {"svg", "math", "textarea"}  # left as they are
 WHOLE_PAGE = {"html", "body"}  # whose `lang` is often that of another page
-PARTS_OF_LISTS = {"li", "dt", "dd", "tr", "td", "th", "option"}  # each ends where the next starts
+ENDED_BY = {  # elements that may lack their end tags, and those at which they then end
+    "p": "address article aside blockquote center dd details dialog dir div dl dt fieldset "
+    "figcaption figure footer form h1 h2 h3 h4 h5 h6 header hgroup hr li listing main menu nav ol "
+    "p plaintext pre search section summary table tbody td tfoot th thead tr ul xmp",
+    "li": "li", "dt": "dt dd", "dd": "dt dd", "rt": "rt rp rb rtc", "rp": "rt rp rb rtc",
+    "td": "td th tr tbody tfoot", "th": "td th tr tbody tfoot", "tr": "tr tbody tfoot",
+    "thead": "tbody tfoot", "tbody": "tbody tfoot", "caption": "colgroup thead tbody tr tfoot",
+    "option": "option optgroup hr", "optgroup": "optgroup hr",
+}  # fmt: skip
 CHARSET = re.compile(rb"""<meta[^>]{0,200}charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 SINGLE_BYTE = {"ascii", "us-ascii", "iso-8859-1", "latin-1", "latin1"}  # to browsers, windows-1252
 MAX_UNENDED = 1000  # tags and comments: html.parser takes the square of their number
@@ -130,9 +138,7 @@ class PageTokens(HTMLParser):
 
 def ended_by(open_name: str, name: str) -> bool:
     """Returns whether an element without an end tag ends where another one starts."""
-    if open_name == "p":
-        return name not in INLINE
-    return open_name == name and name in PARTS_OF_LISTS
+    return name in ENDED_BY.get(open_name, "").split()
 
 
 def document(
@@ -147,7 +153,7 @@ def document(
     the target language stay as they are.
     """
     page = PageTokens(decoded.text, is_xhtml, target_language)
-    find_partners(page.tokens, ended_by)
+    find_ends(page.tokens, ended_by)
     markup = MarkupSegments(decoded.text, page.tokens, language=source_language)
     segments, left = markup.find(), markup.left
     left += [

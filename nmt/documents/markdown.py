@@ -32,7 +32,7 @@ from nmt.documents.markup import (
     MarkupSegments,
     Syntax,
     Token,
-    find_partners,
+    find_ends,
     same_line,
     unescape_text,
 )
@@ -250,7 +250,7 @@ def paragraph_segments(
 ) -> list[Segment]:
     """Returns the segments of a paragraph, a heading or a cell."""
     tokens = inline_tokens(content, block.children or [])
-    find_partners(tokens, lambda open_name, name: False)
+    find_ends(tokens, lambda open_name, name: False)
     return MarkupSegments(text, tokens, syntax_of(content.text, is_cell)).find()
 
 
@@ -267,7 +267,7 @@ def html_segments(text: str, lines: list[int], block: MarkdownToken) -> list[Seg
     tokens = PageTokens(markup).tokens
     for token in tokens:
         token.start, token.end = token.start + start, token.end + start
-    find_partners(tokens, ended_by)
+    find_ends(tokens, ended_by)
     return [*MarkupSegments(text, tokens).find()]
 
 

@@ -56,7 +56,8 @@ class Token:
     name: str = ""  # of a tag
     attributes: dict[str, str | None] = dataclasses.field(default_factory=dict)
     is_inline: bool = True  # part of a sentence
-    partner: int | None = None  # of a start or end tag: the number of the other one
+    following: int = 0  # of a start tag: the number of the token after its element
+    partner: int | None = None  # of a start or end tag in a sentence: the number of the other one
     content: str = ""  # of a whole element that is one token: its text
     replacement: str = ""  # for the markup of a tag, where a segment is translated
     alt: Span | None = None  # of an image in Markdown: its text, which is translated
@@ -117,39 +118,41 @@ def keep_code(markup: str, source: str, escape: Callable[[str], str]) -> str:
     return markup
 
 
-def find_partners(tokens: list[Token], ended_by: Callable[[str, str], bool]) -> None:
-    """Fills in the partners of start and end tags.
+def find_ends(tokens: list[Token], ended_by: Callable[[str, str], bool]) -> None:
+    """Fills in what follows the elements of start tags.
 
-    An end tag ends all elements within its own; one that ends nothing has no partner. An element
-    may be ended by the start of another one, as <p> is.
+    An end tag ends all elements within its own; one of no open element ends nothing. An element may
+    be ended by the start of another one, as <p> is, with inline elements that are open in it.
     """
     stack: list[int] = []
+    blocks: list[int] = []  # positions in the stack of elements that another one may end
     open_names: Counter[str] = Counter()
+
+    def close(position: int, following: int) -> None:
+        for number in stack[position:]:
+            open_names[tokens[number].name] -= 1
+            tokens[number].following = following
+        del stack[position:]
+        while blocks and blocks[-1] >= position:
+            blocks.pop()
+
     for number, token in enumerate(tokens):
+        if token.kind in ("start", "fixed"):
+            while blocks and ended_by(tokens[stack[blocks[-1]]].name, token.name):
+                close(blocks[-1], number)
         if token.kind == "start":
-            if stack and ended_by(tokens[stack[-1]].name, token.name):
-                open_names[tokens[stack.pop()].name] -= 1
+            if not token.is_inline or ended_by(token.name, token.name):
+                blocks.append(len(stack))
             stack.append(number)
             open_names[token.name] += 1
         elif token.kind == "end" and open_names[token.name]:
-            while tokens[stack[-1]].name != token.name:
-                open_names[tokens[stack.pop()].name] -= 1
-            open_names[token.name] -= 1
-            token.partner = stack.pop()
-            tokens[token.partner].partner = number
-
-
-def element_end(tokens: list[Token], number: int) -> int:
-    """Returns the number of the token after an element, which may lack its end tag."""
-    partner = tokens[number].partner
-    if partner is not None:
-        return partner + 1
-    for end in range(number + 1, len(tokens)):
-        token = tokens[end]
-        closes_parent = token.kind == "end" and token.partner is not None and token.partner < number
-        if closes_parent or (token.kind == "start" and token.name == tokens[number].name):
-            return end
-    return len(tokens)
+            position = len(stack) - 1
+            while tokens[stack[position]].name != token.name:
+                position -= 1
+            start = stack[position]
+            close(position, number)
+            tokens[start].following = number + 1
+    close(0, len(tokens))
 
 
 def without_quotes(value: str) -> str:
@@ -280,7 +283,7 @@ class MarkupSegments:
                 self._add_sentence(sentence)
                 sentence = []
             if token.kind in ("start", "fixed") and token.is_untranslated:
-                end = element_end(self._tokens, number) if token.kind == "start" else number + 1
+                end = token.following if token.kind == "start" else number + 1
                 is_read = token.name not in WITHOUT_TEXT
                 if inner := [*self._translated_again(number + 1, end)] if is_read else []:
                     self._add_sentence(sentence)
@@ -314,9 +317,8 @@ class MarkupSegments:
             is_foreign = by_language and token.in_target is False
             is_read = is_foreign or token.attributes.get("translate") == "yes"
             if token.kind == "start" and is_read:
-                inner_end = element_end(self._tokens, number)
-                yield number, inner_end
-                number = inner_end
+                yield number, token.following
+                number = token.following
             else:
                 number += 1
 

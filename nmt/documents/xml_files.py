@@ -14,7 +14,7 @@ from xml.parsers import expat
 
 from nmt import UserError
 from nmt.documents.document import DecodedText, Left, Span, TextDocument, has_words
-from nmt.documents.markup import MarkupSegments, Token, find_partners
+from nmt.documents.markup import MarkupSegments, Token, find_ends
 
 ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}encoding\s*=\s*["']([\w.:-]+)""")
 
@@ -117,7 +117,7 @@ def mark_inline(tokens: list[Token], text: str) -> None:
 def document(decoded: DecodedText) -> TextDocument:
     """Returns the Document of XML text."""
     tokens = XmlTokens(decoded.text).tokens
-    find_partners(tokens, lambda open_name, name: False)
+    find_ends(tokens, lambda open_name, name: False)
     mark_inline(tokens, decoded.text)
     markup = MarkupSegments(decoded.text, tokens)
     segments, left = markup.find(), markup.left
