@@ -98,6 +98,8 @@ class PageTokens(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         is_inline = tag in INLINE or "-" in tag
         attributes = dict(attrs)
+        if value := attributes.get("translate"):
+            attributes["translate"] = value.lower()
         if tag in UNREAD:
             attributes["translate"] = "no"
         self._add("fixed" if tag in VOID else "start", tag, attributes, is_inline)

@@ -97,6 +97,8 @@ def test_a_name_that_a_translation_has_lost_takes_the_place_of_no_word():
             'um <a href=x><img alt="dois três"></a> um',
             '<a href=x><img alt="TRÊS DOIS"></a> UM UM',
         ),
+        ("<p TRANSLATE=No>um<p translate=no>dois <b translate=YES>um</b>",
+         "<p TRANSLATE=No>um<p translate=no>dois <b translate=YES>UM</b>"),
         ("<p translate=no>um<p>dois", "<p translate=no>um<p>DOIS"),
         ("<p translate=no>um <label>dois</label> três</p>um",
          "<p translate=no>um <label>dois</label> três</p>UM"),
