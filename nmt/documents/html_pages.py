@@ -74,10 +74,13 @@ class PageTokens(HTMLParser):
         except (AssertionError, ValueError) as error:
             raise UserError(f"is not HTML: {error}; correct it") from None
         is_cut_off = False  # within a tag or comment that does not end
+        is_raw = False  # within a script or style, where "<p>" is no tag
         ends = [*(token.start for token in self.tokens[1:]), len(page)]
         for token, token_end in zip(self.tokens, ends, strict=False):  # an empty page has none
             token.end = token_end
-            begins = MARKUP_WITHOUT_END.match(page, token.start)
+            if token.kind in ("start", "end"):
+                is_raw = token.kind == "start" and token.name in self.CDATA_CONTENT_ELEMENTS
+            begins = not is_raw and MARKUP_WITHOUT_END.match(page, token.start)
             is_cut_off = token.kind == "text" and bool(is_cut_off or begins)
             if is_cut_off:
                 token.kind = "fixed"

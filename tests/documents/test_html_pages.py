@@ -221,5 +221,7 @@ def test_what_is_left_of_a_page_is_named():
         ("in <svg>", "line 1", True),
         ("in <textarea>", "line 2", True),
     ]
+    for page in (b"<script><p>um</p></script><p>dois", b"<style><!-- um -->\n<x</style>dois"):
+        assert not parse_document("a.html", page).left
     document = parse_document("a.html", b"um\n<!-- dois <p>tr")
     assert [left.reason for left in document.left] == ["in a tag or comment without an end"]
