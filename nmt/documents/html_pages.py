@@ -28,7 +28,6 @@ INLINE = set(
     "time tt u var wbr".split()
 )
 VOID = set("area base br col embed hr img input link meta source track wbr".split())
-UNREAD = {"svg", "math", "textarea"}  # left as they are
 WHOLE_PAGE = {"html", "body"}  # whose `lang` is often that of another page
 ENDED_BY = {  # elements that may lack their end tags, and those at which they then end
     "p": "address article aside blockquote center dd details dialog dir div dl dt fieldset "
@@ -103,8 +102,6 @@ class PageTokens(HTMLParser):
         attributes = dict(attrs)
         if value := attributes.get("translate"):
             attributes["translate"] = value.lower()
-        if tag in UNREAD:
-            attributes["translate"] = "no"
         self._add("fixed" if tag in VOID else "start", tag, attributes, is_inline)
         language = attributes.get("lang")
         if language and self._target_language and tag not in WHOLE_PAGE:

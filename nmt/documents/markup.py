@@ -32,10 +32,10 @@ DESCRIPTIONS = {  # names and properties of <meta> whose content is read
     "description", "application-name", "og:title", "og:description", "og:site_name",
     "og:image:alt", "twitter:title", "twitter:description", "twitter:image:alt",
 }  # fmt: skip
-UNTRANSLATED_ELEMENTS = {
-    "code", "pre", "script", "style", "xmp", "plaintext", "listing", "rt", "rp",
+WITHOUT_TEXT = {  # elements whose content stays, and is not for the network to read
+    "code", "pre", "script", "style", "xmp", "plaintext", "listing", "rt", "rp", "svg", "math",
+    "textarea",
 }  # fmt: skip
-WITHOUT_TEXT = UNTRANSLATED_ELEMENTS | {"svg", "math", "textarea"}  # not for the network to read
 MAX_DEPTH = 100  # of inline elements within each other
 REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 END_OF_SENTENCE = re.compile(rf"[{SENTENCE_ENDS}:][{re.escape(CLOSING_SIGNS)}]*\s*$")
@@ -83,11 +83,10 @@ class Token:
 
     @property
     def is_untranslated(self) -> bool:
-        """Whether the element's content stays as it is."""
+        """Whether the element stays as it is, with its attributes."""
         classes = (self.attributes.get("class") or "").split()
         return (
-            self.name in UNTRANSLATED_ELEMENTS
-            or self.attributes.get("translate") == "no"
+            self.attributes.get("translate") == "no"
             or self.is_left_by_language
             or self.attributes.get("its:translate") == "no"
             or "notranslate" in classes
@@ -282,9 +281,11 @@ class MarkupSegments:
             if not token.is_inline:
                 self._add_sentence(sentence)
                 sentence = []
-            if token.kind in ("start", "fixed") and token.is_untranslated:
+            is_read = token.name not in WITHOUT_TEXT
+            if not token.is_untranslated:
+                self._add_attributes(token)
+            if token.kind in ("start", "fixed") and (token.is_untranslated or not is_read):
                 end = token.following if token.kind == "start" else number + 1
-                is_read = token.name not in WITHOUT_TEXT
                 if inner := [*self._translated_again(number + 1, end)] if is_read else []:
                     self._add_sentence(sentence)
                     sentence = []
@@ -300,7 +301,6 @@ class MarkupSegments:
                     sentence.append(self._untranslated(number, end))
                 number = end
                 continue
-            self._add_attributes(token)
             if token.is_inline:
                 sentence.append(token)
             number += 1
@@ -335,6 +335,9 @@ class MarkupSegments:
         tokens = self._tokens[number:end]
         texts = [] if tokens[0].name in WITHOUT_TEXT else [t for t in tokens if t.kind == "text"]
         content = "".join(self._content(token) for token in texts)
+        if tag := self._tags.get(tokens[0].start):
+            markup = self._text[tokens[0].end : tokens[-1].end]
+            self._tags[tokens[0].start] = Tag([tag, markup])
         return Token("fixed", tokens[0].start, tokens[-1].end, content=content)
 
     def _content(self, token: Token) -> str:
