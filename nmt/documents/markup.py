@@ -33,8 +33,8 @@ DESCRIPTIONS = {  # names and properties of <meta> whose content is read
     "og:image:alt", "twitter:title", "twitter:description", "twitter:image:alt",
 }  # fmt: skip
 WITHOUT_TEXT = {  # elements whose content stays, and is not for the network to read
-    "code", "pre", "script", "style", "xmp", "plaintext", "listing", "rt", "rp", "svg", "math",
-    "textarea",
+    "code", "kbd", "samp", "var", "pre", "script", "style", "xmp", "plaintext", "listing",
+    "rt", "rp", "svg", "math", "textarea",
 }  # fmt: skip
 MAX_DEPTH = 100  # of inline elements within each other
 REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")

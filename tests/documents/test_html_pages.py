@@ -101,6 +101,8 @@ def test_a_name_that_a_translation_has_lost_takes_the_place_of_no_word():
          'UM <code title="DOIS UM">um</code> <svg aria-label="UM"><text>um</text></svg>'),
         ('<textarea title="um">um</textarea><pre title="um" translate=no>um</pre>',
          '<textarea title="UM">um</textarea><pre title="um" translate=no>um</pre>'),
+        ("um <kbd>dois</kbd> <samp>três</samp><var>um</var>",
+         "UM <kbd>dois</kbd> <samp>três</samp><var>um</var>"),
         ("<p TRANSLATE=No>um<p translate=no>dois <b translate=YES>um</b>",
          "<p TRANSLATE=No>um<p translate=no>dois <b translate=YES>UM</b>"),
         ("<p translate=no>um<p>dois", "<p translate=no>um<p>DOIS"),
