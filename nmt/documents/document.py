@@ -16,7 +16,6 @@ from nmt import UserError
 from nmt.documents.nodes import Element, Fixed, Node, plain_text, seen_text
 from nmt.documents.tag_placement import TranslatedText, insert_tags
 from nmt.text.encoding import conversion
-from nmt.text.protected import DEFAULT, replace
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 ESCAPES = {"utf-7", "unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined"}
@@ -43,14 +42,6 @@ def beginning(expression: re.Pattern[str], text: str) -> str:
     """Returns what an expression matches at the beginning of a text; "" for nothing."""
     match = expression.match(text)
     return match[0] if match else ""
-
-
-def has_words(text: str) -> bool:
-    """Whether a text has letters outside of what must not change, such as URLs and placeholders."""
-    if not any(map(str.isalpha, text)):
-        return False
-    spans = DEFAULT.spans(text)
-    return any(map(str.isalpha, replace(text, spans, [" "] * len(spans))))
 
 
 @dataclasses.dataclass

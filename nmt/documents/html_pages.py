@@ -16,11 +16,11 @@ from nmt.documents.document import (
     Span,
     TextDocument,
     decode,
-    has_words,
 )
 from nmt.documents.markup import MarkupSegments, Token, find_ends
 from nmt.documents.xml_files import ENCODING
 from nmt.text.languages import canonical, overlap
+from nmt.text.protected import has_words
 
 INLINE = set(
     "a abbr acronym b bdi bdo big cite code data del dfn em font i img input ins kbd "

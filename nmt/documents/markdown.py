@@ -24,7 +24,6 @@ from nmt.documents.document import (
     TextDocument,
     beginning,
     decode,
-    has_words,
 )
 from nmt.documents.html_pages import PageTokens, ended_by
 from nmt.documents.markdown_parser import MARKS, TABS, make_parser, other_than_prose
@@ -36,6 +35,7 @@ from nmt.documents.markup import (
     same_line,
     unescape_text,
 )
+from nmt.text.protected import has_words
 
 if TYPE_CHECKING:
     from markdown_it.token import Token as MarkdownToken

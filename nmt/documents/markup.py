@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from nmt import UserError
-from nmt.documents.document import Left, Segment, Span, has_words
+from nmt.documents.document import Left, Segment, Span
 from nmt.documents.nodes import Element, Fixed, Node, Tag, Text, plain_text, render
 from nmt.text.placeholders import PLACEHOLDER
-from nmt.text.protected import DEFAULT, FIRST_MARK, MAX_MARKS
+from nmt.text.protected import DEFAULT, FIRST_MARK, MAX_MARKS, has_words
 from nmt.text.scripts import CLOSING_SIGNS, LEFT_SIGNS, SENTENCE_ENDS
 from nmt.text.sentences import sentence_ends
 

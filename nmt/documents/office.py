@@ -23,9 +23,10 @@ from lxml import etree
 from lxml.etree import _Element as XmlElement
 
 from nmt import UserError
-from nmt.documents.document import Left, Segment, has_words, translated_nodes
+from nmt.documents.document import Left, Segment, translated_nodes
 from nmt.documents.nodes import Element, Node, Text, plain_text
 from nmt.documents.tag_placement import TranslatedText
+from nmt.text.protected import has_words
 
 MAX_BYTES = 500_000_000  # of an unpacked archive
 MAX_FILES = 20_000  # in it

@@ -11,9 +11,9 @@ from nmt.documents.document import (
     TextDocument,
     beginning,
     decode,
-    has_words,
 )
 from nmt.documents.nodes import Node, Text, plain_text
+from nmt.text.protected import has_words
 
 PAGE_ENDS = "\f\v\x1c-\x1e\x85\u2028\u2029"  # other signs that end a line, and a paragraph
 LINE = re.compile(rf"([^\r\n{PAGE_ENDS}]*)(\r\n|[\r\n{PAGE_ENDS}]|\Z)")

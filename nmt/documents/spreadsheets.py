@@ -18,9 +18,10 @@ from lxml.etree import _Element as XmlElement
 
 from nmt import UserError
 from nmt.documents import office
-from nmt.documents.document import FormatOptions, Left, Segment, has_words
+from nmt.documents.document import FormatOptions, Left, Segment
 from nmt.documents.nodes import Element, Node, Text, outer_spaces, plain_text
 from nmt.documents.tables import choose_columns
+from nmt.text.protected import has_words
 
 WHAT = "an Excel file"
 MAIN_PART = "xl/workbook.xml"  # where _rels/.rels names no other

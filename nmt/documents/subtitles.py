@@ -21,7 +21,6 @@ from nmt.documents.document import (
     TextDocument,
     beginning,
     decode,
-    has_words,
     line_number,
 )
 from nmt.documents.html_pages import PageTokens
@@ -35,6 +34,7 @@ from nmt.documents.nodes import (
     render,
     replace_character,
 )
+from nmt.text.protected import has_words
 
 LINE = re.compile(r"([^\r\n]*)(\r\n|\r|\n|\Z)")
 # As players read them: without milliseconds, with long fractions, with spaces, 00:00:07:000.

@@ -20,10 +20,10 @@ from nmt.documents.document import (
     Span,
     TextDocument,
     decode,
-    has_words,
     line_number,
 )
 from nmt.documents.nodes import Node, Text, plain_text
+from nmt.text.protected import has_words
 from nmt.text.separators import NAMED, PROSE
 
 DELIMITERS = ",;\t|"  # of a .csv; the most frequent one in its first line, outside of sentences

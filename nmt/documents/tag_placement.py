@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 from nmt.documents.nodes import Element, Fixed, Node, Text, plain_text, seen_text
 from nmt.documents.word_links import Unit, UnitLinks, cut_units, find_units, units_by_word
-from nmt.text.protected import MARK
+from nmt.text.protected import MARK, has_words
 
 
 class TranslatedText(Protocol):
@@ -79,7 +79,7 @@ class TagInserter:
         self._source_text, self._text = plain_text(nodes), translation.text
         self._places = find_places(nodes)
         bounds = {bound for place in self._places for bound in (place.start, place.end)}
-        self._fixed_texts = self._texts_of_fixed()
+        self._fixed = self._texts_of_fixed()
         bounds |= self._fixed_bounds(self._source_text)
         self._source = cut_units(find_units(self._source_text), bounds)
         self._starts = [unit.start for unit in self._source]
@@ -100,15 +100,25 @@ class TagInserter:
         self._allocate(OUTSIDE, Range(0, len(self._target)))
         return self._build(OUTSIDE, 0, len(self._text))
 
-    def _texts_of_fixed(self) -> list[str]:
-        """Returns the texts of placeholders and names that stay as they are, the longest first."""
-        places = [place for place in self._places if isinstance(place.node, Fixed)]
-        texts = {self._source_text[place.start : place.end].strip() for place in places} - {""}
-        return sorted(texts, key=len, reverse=True)[:MAX_FIXED_TEXTS]
+    def _texts_of_fixed(self) -> dict[int, str]:
+        """Returns the texts of places that a translation holds as they are, by number.
+
+        They are names, placeholders, URLs, numbers and signs.
+        """
+        texts = {
+            number: self._source_text[place.start : place.end].strip()
+            for number, place in enumerate(self._places)
+        }
+        return {
+            number: text
+            for number, text in texts.items()
+            if text and (isinstance(self._places[number].node, Fixed) or not has_words(text))
+        }
 
     def _fixed_bounds(self, text: str) -> set[int]:
         """Returns where units that are Fixed end: "l'{x}" has the units l', {, x and }."""
-        expression = "|".join(map(re.escape, self._fixed_texts)) or "(?!)"
+        texts = sorted({*self._fixed.values()}, key=len, reverse=True)[:MAX_FIXED_TEXTS]
+        expression = "|".join(rf"(?<!\d){re.escape(text)}(?!\d)" for text in texts) or "(?!)"
         return {
             match.start() + bound
             for match in re.finditer(expression, text)
@@ -145,8 +155,11 @@ class TagInserter:
         numbers, whole = self._children[parent], self._source_range(parent)
         ranges = {number: self._source_range(number) for number in numbers}
         owners: list[int | None] = [None] * (outer.end - outer.start)  # places, by target unit
-        longest_first = sorted(numbers, key=lambda n: ranges[n].start - ranges[n].end)  # stable
-        for number in longest_first:
+        # Stable: what is found as it is, then the longest.
+        order = sorted(
+            numbers, key=lambda n: (n not in self._fixed, ranges[n].start - ranges[n].end)
+        )
+        for number in order:
             if ranges[number].start == ranges[number].end:
                 stretch = self._position(number, ranges[number].start, outer, owners)
             elif ranges[number] == whole:
@@ -176,10 +189,9 @@ class TagInserter:
             }
         )
         stretch = None
-        node = self._places[number].node
-        if isinstance(node, Fixed):
+        if number in self._fixed:
             stretch = self._equal_words(source, outer, owners)
-            if not stretch and MARK.search(node.text):  # the translation has lost it
+            if not stretch and MARK.search(self._fixed[number]):  # the translation has lost it
                 return self._position(number, source.end, outer, owners)
         stretch = stretch or self._best_stretch(candidates, source, outer, owners)
         if stretch:

@@ -20,9 +20,10 @@ from lxml.etree import _Element as XmlElement
 
 from nmt import UserError
 from nmt.documents import office
-from nmt.documents.document import FormatOptions, Segment, has_words
+from nmt.documents.document import FormatOptions, Segment
 from nmt.documents.markup import MAX_DEPTH
 from nmt.documents.nodes import Element, Fixed, Node, Text, outer_spaces, plain_text
+from nmt.text.protected import has_words
 
 MAIN_PART = "word/document.xml"  # where _rels/.rels names no other
 TEXT_PARTS = "header", "footer", "footnotes", "endnotes"  # types of relationships

@@ -13,8 +13,9 @@ from html.entities import html5
 from xml.parsers import expat
 
 from nmt import UserError
-from nmt.documents.document import DecodedText, Left, Span, TextDocument, has_words
+from nmt.documents.document import DecodedText, Left, Span, TextDocument
 from nmt.documents.markup import MarkupSegments, Token, find_ends
+from nmt.text.protected import has_words
 
 ENCODING = re.compile(rb"""^\s*<\?xml[^>]{0,200}encoding\s*=\s*["']([\w.:-]+)""")
 

@@ -336,3 +336,11 @@ def restore(text: str, source: Protected) -> str:
 
 
 DEFAULT = Protector()  # of what every text may hold
+
+
+def has_words(text: str) -> bool:
+    """Whether a text has letters outside of what must not change, such as URLs and placeholders."""
+    if not any(map(str.isalpha, text)):
+        return False
+    spans = DEFAULT.spans(text)
+    return any(map(str.isalpha, replace(text, spans, [" "] * len(spans))))
