@@ -40,6 +40,7 @@ MAX_DEPTH = 100  # of inline elements within each other
 REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 END_OF_SENTENCE = re.compile(rf"[{SENTENCE_ENDS}:][{re.escape(CLOSING_SIGNS)}]*\s*$")
 SPACED_END = re.compile(rf"[.!?…][{re.escape(CLOSING_SIGNS)}]*$")  # which a space should follow
+END_OF_NOTED = re.compile(rf"[^\W\d_]{{3}}$|(?<=[^\W\d_])[{SENTENCE_ENDS}]$")
 UNREAD_ELEMENTS = {"svg", "textarea"}  # untranslated ones that may hold text for readers
 ATTRIBUTE = re.compile(  # possessive, so that an attribute of any length takes linear time
     r"""(?<![^\s"'<>/=])([^\s"'<>/=]++)\s*+=\s*+("[^"]*+"|'[^']*+'|[^\s"'<>]++)"""
@@ -172,9 +173,13 @@ def pair_tags(sentence: list[Token]) -> None:
             sentence[token.partner].partner = number
 
 
-def as_fixed(element: Element) -> Fixed:
-    """Returns an element without text as one piece of markup."""
-    return Fixed(Tag(list(markup_pieces([element]))), plain_text([element]))
+def is_note(text: str, before: str, behind: str) -> bool:
+    """Returns whether an element's text is a number that makes another word of the one before it.
+
+    It is not in H<sub>2</sub>O and m<sup>2</sup>.
+    """
+    has_number = any(map(str.isdigit, text)) and not text[0].isspace() and not has_words(text)
+    return has_number and bool(END_OF_NOTED.search(before[-3:])) and not behind.isalnum()
 
 
 def markup_pieces(nodes: Iterable[Node]) -> Iterator[str | Tag]:
@@ -234,9 +239,16 @@ def tree(
         else:
             start = tokens[token.partner]
             start_tag = tags.get(start.start, text[start.start : start.end])
-            element = Element(start_tag, token.replacement or markup, nodes)
+            node: Node = Element(start_tag, token.replacement or markup, nodes)
             nodes = outer.pop()
-            nodes.append(element if plain_text([element]).strip() else as_fixed(element))
+            content, before = plain_text([node]), plain_text(nodes[-1:])
+            if not content.strip():
+                node = Fixed(Tag([*markup_pieces([node])]), content)
+            elif is_note(content, before, text[token.end : token.end + 1]):
+                names += 1
+                mark = chr(FIRST_MARK + names % MAX_MARKS)
+                node = Fixed(Tag([*markup_pieces([node])]), mark, f" {content}")
+            nodes.append(node)
     return nodes
 
 

@@ -71,6 +71,19 @@ def test_a_name_that_begins_a_sentence_is_read():
     assert segment.text == "Rui dorme. Ana vê \U000f0001."
 
 
+def test_a_note_is_no_part_of_the_word_before_it():
+    page = (
+        "<p>A casa<sup id=a><a href=x>1</a></sup> azul.<i>[2]</i> H<sub>2</sub>O e m<b>2</b>.</p>"
+    )
+    (segment,) = parse_document("a.html", page.encode()).segments
+    assert segment.text == "A casa\U000f0001 azul.\U000f0002 H2O e m2."
+    assert segment.seen_text == "A casa 1 azul. [2] H2O e m2."
+    translation = "The blue house\U000f0001.\U000f0002 H2O, m2."
+    assert translate(page, lambda texts: [translation for _ in texts]) == (
+        "<p>The blue house<sup id=a><a href=x>1</a></sup>.<i>[2]</i> H<sub>2</sub>O, m<b>2</b>.</p>"
+    )
+
+
 def test_a_name_that_a_translation_has_lost_takes_the_place_of_no_word():
     page = "<p>Ontem vi <b translate=no>Ana</b> na praia.</p>"
     translated = translate(page, lambda texts: ["Yesterday at the beach." for _ in texts])

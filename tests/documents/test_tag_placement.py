@@ -44,7 +44,7 @@ def linked(text, links):
         # What the translation holds as it is takes its tags along, whatever the links.
         ("um <a>https://a.pt</a> e <a href=x>a@b.pt</a> dois", "one https://a.pt and a@b.pt two",
          "0-1 1-0 2-3 3-4 4-2", "one <a>https://a.pt</a> and <a href=x>a@b.pt</a> two"),
-        ("tia<sup><a>[2]</a></sup> (<i>1</i>).", "my aunt[2] 21 (1).", "0-2 0-3 1-0",
+        ("ti<sup><a>[2]</a></sup> (<i>1</i>).", "my aunt[2] 21 (1).", "0-2 0-3 1-0",
          "my aunt<sup><a>[2]</a></sup> 21 (<i>1</i>)."),
         ("um<b>.</b> Dois três", "One. Two three.", "0-0 1-1 2-2", "One<b>.</b> Two three."),
         ("<span translate=no>Rio Tua</span> corre", "Tua flows", "0-0 1-0 2-1",
