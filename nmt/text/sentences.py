@@ -6,6 +6,7 @@ a period in scripts without capitals, and what follows a quotation that is part 
 is not split is translated together with the sentence after it.
 """
 
+import functools
 import itertools
 import re
 import unicodedata
@@ -18,8 +19,9 @@ from nmt.text import spelling
 from nmt.text.abbreviations import is_abbreviation
 from nmt.text.case import CAPITAL_NOUNS
 from nmt.text.languages import primary
+from nmt.text.placeholders import PLACEHOLDER
 from nmt.text.protected import MARK
-from nmt.text.scripts import CLOSING_SIGNS, UNSPACED
+from nmt.text.scripts import CLOSING_SIGNS, SENTENCE_ENDS, UNSPACED
 
 LAST_WORD = re.compile(r"""([^\s()\[\]«»“”„"'‘’]{1,20})\.[\s)\]»”’"']*$""")
 MAX_WORD = 40  # characters of a line before its end that LAST_WORD is searched in
@@ -38,6 +40,8 @@ SAID = re.compile(
 # What may stand between the end of a sentence and the next one: spaces, closing quotes, brackets.
 BETWEEN = re.compile(rf"\s*(?:[{re.escape(CLOSING_SIGNS)}]+(?=\s|$)\s*)?")
 NAME = "\u023a"  # in place of a mark, which stands for a name: a capital that is no initial
+NOTE = re.compile(rf"(?<=[{SENTENCE_ENDS}]){MARK.pattern}(?=\s)")  # belongs to its sentence
+CODE_BEGINS = re.compile(rf"[{SENTENCE_ENDS}]\s[^\w\s]")
 LINE = re.compile("[^\\r\\n]*(?:\\r\\n|\\r|\\n)|[^\\r\\n]+")  # nothing else ends a line
 
 
@@ -52,6 +56,12 @@ def ends(segments: Iterable[str], text: str) -> set[int]:
         between = BETWEEN.match(text, position)
         positions.add(between.end() if between else position)
     return positions
+
+
+@functools.cache  # compiled for the first text that may hold one
+def codes() -> re.Pattern[str]:
+    """Returns what finds placeholders that may begin a sentence: "Oi. {{ x }} Bom dia." """
+    return re.compile(rf"(?<=[{SENTENCE_ENDS}] )(?:{PLACEHOLDER})(?= (?P<next>\w))")
 
 
 def segments(line: str, language: str) -> list[str]:
@@ -71,7 +81,9 @@ def sentence_ends(line: str, language: str) -> list[int]:
     """Returns the positions in a line at which a sentence begins or ends, in order."""
     language = primary(language)
     line = spelling.SPACE_CHARACTER.sub(" ", line)  # one space is as good as another
-    line = MARK.sub(NAME, line)
+    line = MARK.sub(NAME, NOTE.sub(CLOSING_SIGNS[0], line))
+    if CODE_BEGINS.search(line):
+        line = codes().sub(lambda m: NAME * len(m[0]) if m["next"].isupper() else m[0], line)
     positions = {0, len(line)}
     parts = segments(line, language)
     if len(parts) > 1:  # ICU takes ten times as long

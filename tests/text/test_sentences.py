@@ -180,6 +180,22 @@ def test_a_line_at_which_a_segmenter_fails_is_left_whole(error, monkeypatch):
         split("One. Two.")
 
 
+@pytest.mark.parametrize("code", ["{{ x }}", "<%= x %>", "{name}", "%s"])
+def test_a_sentence_may_begin_with_a_placeholder(code):
+    text = f"O gato dorme. {code} Bom dia. Tenho no máx. {code} gatos. {code}"
+    assert split(text, "pt") == [
+        ("O gato dorme.", " "), (f"{code} Bom dia.", " "),
+        (f"Tenho no máx. {code} gatos. {code}", ""),
+    ]  # fmt: skip
+
+
+def test_a_note_belongs_to_the_sentence_before_it():
+    text = "O gato dorme.\U000f0001 Ele é o Sr.\U000f0002 Ramos."
+    assert split(text, "pt") == [
+        ("O gato dorme.\U000f0001", " "), ("Ele é o Sr.\U000f0002 Ramos.", ""),
+    ]  # fmt: skip
+
+
 def test_a_mark_is_a_name_to_the_ends_of_sentences():
     mark = "\U000f0001"
     texts = [f"O gato dorme. {mark} está em casa.", f"Vi {mark}. Ele dorme."]
