@@ -102,7 +102,8 @@ def translate_document(
         commas between them. A .csv and a .tsv need it; of an .xlsx, None is for all.
       sheet: of an .xlsx, the only one to translate; None for all.
       target_language: a code such as "en". In .html, elements whose `lang` it is stay as they are.
-      source_language: a code, by whose rules a sentence of .html ends at a tag without a space.
+      source_language: a code. In .html, elements whose `lang` is another one stay, too, and its
+        rules say where a sentence ends at a tag without a space.
 
     Raises:
       UserError: the format is unknown, the content is not of the format, or the format has no such

@@ -81,7 +81,7 @@ class FormatOptions(NamedTuple):
     columns: str | None = None  # of tables: names or numbers of those to translate
     sheet: str | None = None  # of spreadsheets: the name of the only one that is translated
     target_language: str | None = None  # of pages: elements whose `lang` it is stay as they are
-    source_language: str | None = None  # of pages, whose rules say where a sentence ends
+    source_language: str | None = None  # of pages: elements whose `lang` is another one stay, too
 
 
 class Left(NamedTuple):

@@ -19,7 +19,7 @@ from nmt.documents.document import (
 )
 from nmt.documents.markup import MarkupSegments, Token, find_ends
 from nmt.documents.xml_files import ENCODING
-from nmt.text.languages import canonical, overlap
+from nmt.text.languages import canonical, is_known, overlap, primary
 from nmt.text.protected import has_words
 
 INLINE = set(
@@ -56,10 +56,17 @@ def count_unended(page: str, begin: str, end: str) -> int:
 class PageTokens(HTMLParser):
     """The tokens of a page, in order, and where text stands in a tag without an end."""
 
-    def __init__(self, page: str, is_xhtml: bool = False, target_language: str | None = None):
+    def __init__(
+        self,
+        page: str,
+        is_xhtml: bool = False,
+        target_language: str | None = None,
+        source_language: str | None = None,
+    ):
         super().__init__(convert_charrefs=False)
         self._is_xhtml = is_xhtml
         self._target_language = target_language and (canonical(target_language) or target_language)
+        self._source_language = primary(source_language or "")
         self.tokens: list[Token] = []
         self.cut_off: list[Span] = []
         for begin, end in BEGINS_AND_ENDS:
@@ -105,7 +112,9 @@ class PageTokens(HTMLParser):
         self._add("fixed" if tag in VOID else "start", tag, attributes, is_inline)
         language = attributes.get("lang")
         if language and self._target_language and tag not in WHOLE_PAGE:
-            self.tokens[-1].in_target = overlap(self._target_language, language)
+            is_third = is_known(self._source_language) and is_known(canonical(language) or "")
+            is_third = is_third and not overlap(self._source_language, language)
+            self.tokens[-1].is_foreign = is_third or overlap(self._target_language, language)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.handle_starttag(tag, attrs)  # in HTML, the slash of <b/> means nothing
@@ -152,9 +161,9 @@ def document(
     """Returns the Document of a page, or of a part of one.
 
     In XHTML, an element may end with its tag, as in <script src="a.js"/>. Elements whose `lang` is
-    the target language stay as they are.
+    the target language, or not the source language, stay as they are.
     """
-    page = PageTokens(decoded.text, is_xhtml, target_language)
+    page = PageTokens(decoded.text, is_xhtml, target_language, source_language)
     find_ends(page.tokens, ended_by)
     markup = MarkupSegments(decoded.text, page.tokens, language=source_language)
     segments, left = markup.find(), markup.left

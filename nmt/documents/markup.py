@@ -62,7 +62,7 @@ class Token:
     content: str = ""  # of a whole element that is one token: its text
     replacement: str = ""  # for the markup of a tag, where a segment is translated
     alt: Span | None = None  # of an image in Markdown: its text, which is translated
-    in_target: bool | None = None  # whether its `lang` is the target language; None without one
+    is_foreign: bool | None = None  # whether its `lang` is not the source's; None if not known
 
     @property
     def text_attributes(self) -> set[str]:
@@ -79,8 +79,8 @@ class Token:
 
     @property
     def is_left_by_language(self) -> bool:
-        """Whether it stays because it is in the target language."""
-        return bool(self.in_target) and self.attributes.get("translate") != "yes"
+        """Whether it stays because it is not in the source language."""
+        return bool(self.is_foreign) and self.attributes.get("translate") != "yes"
 
     @property
     def is_untranslated(self) -> bool:
@@ -321,13 +321,13 @@ class MarkupSegments:
     def _translated_again(self, number: int, end: int) -> Iterator[tuple[int, int]]:
         """Yields where elements with translate="yes" are within one that is not translated.
 
-        Within one in the target language, those in another one, too.
+        Within one in another language than the source's, those in the source language, too.
         """
         by_language = self._tokens[number - 1].is_left_by_language
         while number < end:
             token = self._tokens[number]
-            is_foreign = by_language and token.in_target is False
-            is_read = is_foreign or token.attributes.get("translate") == "yes"
+            is_source = by_language and token.is_foreign is False
+            is_read = is_source or token.attributes.get("translate") == "yes"
             if token.kind == "start" and is_read:
                 yield number, token.following
                 number = token.following

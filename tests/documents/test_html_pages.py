@@ -63,6 +63,22 @@ def test_elements_in_the_target_language_stay():
     )
 
 
+def test_elements_in_a_third_language_stay():
+    page = (
+        "<html lang=es><p lang=fr>très</p><p lang=pt-PT>um <q lang=es>muy</q> dois</p>"
+        "<p lang=und>três</p><div lang=es>muy <b lang=pt>um</b></div>"
+    )
+    options = {"target_language": "en", "source_language": "pt-BR"}
+    assert translate_document("a.html", page.encode(), upper, **options).decode() == (
+        "<html lang=es><p lang=fr>très</p><p lang=pt-PT>UM <q lang=es>muy</q> DOIS</p>"
+        "<p lang=und>TRÊS</p><div lang=es>muy <b lang=pt>UM</b></div>"
+    )
+    (left,) = parse_document("a.html", page.encode(), FormatOptions(**options)).left
+    assert left.reason == 'in lang="fr"'
+    options["source_language"] = "auto"
+    assert b"TR\xc3\x88S</p><p" in translate_document("a.html", page.encode(), upper, **options)
+
+
 def test_a_name_that_begins_a_sentence_is_read():
     page = (
         "<p><b translate=no>Rui</b> dorme. <b translate=no>Ana</b> vê <b translate=no>Rui</b>.</p>"
