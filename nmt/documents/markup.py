@@ -382,12 +382,14 @@ class MarkupSegments:
 
         def write(nodes: list[Node]) -> list[str]:
             text = plain_text(nodes)
-            new_text = self._syntax.escape(text) if token.alt else f'"{html.escape(text)}"'
+            quoted = f"{quote}{html.escape(text)}{quote}"
+            new_text = self._syntax.escape(text) if token.alt else quoted
             new_text = keep_code(new_text, value, html.escape)
             tag.pieces[piece] = new_text
             return [new_text]
 
         span = Span(token.start + span.start, token.start + span.end)
+        quote = "'" if self._text[span.start] == "'" else '"'
         self._segments.append(Segment([Text(value)], [span], write))
 
     def _add_sentence(self, sentence: list[Token]) -> None:

@@ -153,6 +153,8 @@ def test_a_name_that_a_translation_has_lost_takes_the_place_of_no_word():
         ("um <script>dois</script> três", "<script>dois</script> TRÊS UM"),
         ('<img alt="um &quot;x&quot;" data-y=\'title="não"\'>',
          '<img alt="&quot;X&quot; UM" data-y=\'title="não"\'>'),
+        ("<b title='um &#39;x\"' alt='<%=T(\"X\")%> dois'>",
+         "<b title='&#x27;X&quot; UM' alt='DOIS <%=T(\"X\")%>'>"),
         ('<b aria-label="um" data-x="um">1</b>', '<b aria-label="UM" data-x="um">1</b>'),
         ('<meta name="description" content="um dois"><meta name="x" content="um">',
          '<meta name="description" content="DOIS UM"><meta name="x" content="um">'),
