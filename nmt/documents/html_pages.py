@@ -106,7 +106,7 @@ class PageTokens(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         is_inline = tag in INLINE or "-" in tag
-        attributes = dict(attrs)
+        attributes = dict(reversed(attrs))  # of two with one name, the first counts
         if value := attributes.get("translate"):
             attributes["translate"] = value.lower()
         self._add("fixed" if tag in VOID else "start", tag, attributes, is_inline)

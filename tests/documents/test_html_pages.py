@@ -155,6 +155,7 @@ def test_a_name_that_a_translation_has_lost_takes_the_place_of_no_word():
          '<img alt="&quot;X&quot; UM" data-y=\'title="não"\'>'),
         ("<b title='um &#39;x\"' alt='<%=T(\"X\")%> dois'>",
          "<b title='&#x27;X&quot; UM' alt='DOIS <%=T(\"X\")%>'>"),
+        ("<img alt='um' alt=dois>", "<img alt='UM' alt=dois>"),
         ('<b aria-label="um" data-x="um">1</b>', '<b aria-label="UM" data-x="um">1</b>'),
         ('<meta name="description" content="um dois"><meta name="x" content="um">',
          '<meta name="description" content="DOIS UM"><meta name="x" content="um">'),
