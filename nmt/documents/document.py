@@ -18,6 +18,7 @@ from nmt.documents.tag_placement import TranslatedText, insert_tags
 from nmt.text.encoding import conversion
 
 LINE_END = re.compile(r"\r\n|\r|\n")
+BREAKING_SPACES = re.compile(r"[^\S\u00a0\u202f]+")
 ESCAPES = {"utf-7", "unicode-escape", "raw-unicode-escape", "idna", "punycode", "undefined"}
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
@@ -56,13 +57,16 @@ class Segment:
 
     @property
     def text(self) -> str:
-        """What is translated: words with single spaces between them, without markup."""
-        return " ".join(plain_text(self.nodes).split())
+        """What is translated: words with single spaces between them, without markup.
+
+        Spaces without a break stay: some are part of what must not change, such as amounts.
+        """
+        return BREAKING_SPACES.sub(" ", plain_text(self.nodes)).strip()
 
     @property
     def seen_text(self) -> str:
         """The same as a reader sees it, with names in place of marks."""
-        return " ".join(seen_text(self.nodes).split())
+        return BREAKING_SPACES.sub(" ", seen_text(self.nodes)).strip()
 
     @property
     def start(self) -> int:

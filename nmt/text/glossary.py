@@ -70,6 +70,7 @@ class Glossary:
 
     def spans(self, text: str) -> list[Span]:
         """Returns the terms in a text as Spans, whose originals are their translations."""
+        text = spelling.SPACE_CHARACTER.sub(" ", text)  # one space is as good as another
         folded, spans, start = fold(text, self._source), [], 0
         while start < len(text):
             term, end = self._longest(text, folded, start)

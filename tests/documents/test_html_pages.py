@@ -87,6 +87,13 @@ def test_a_name_that_begins_a_sentence_is_read():
     assert segment.text == "Rui dorme. Ana vê \U000f0001."
 
 
+def test_spaces_without_a_break_stay_in_what_must_not_change():
+    page = "<p>Custa\n R$&nbsp;99,90&#8239;e &nbsp;não.&nbsp;</p>"
+    (segment,) = parse_document("a.html", page.encode()).segments
+    assert segment.text == "Custa R$\u00a099,90\u202fe \u00a0não."
+    assert translate(page) == "<p>CUSTA R$&nbsp;99,90&#8239;E &nbsp;NÃO.&nbsp;</p>"
+
+
 def test_a_note_is_no_part_of_the_word_before_it():
     page = (
         "<p>A casa<sup id=a><a href=x>1</a></sup> azul.<i>[2]</i> H<sub>2</sub>O e m<b>2</b>.</p>"

@@ -30,6 +30,7 @@ def missing_terms(text, terms):
         ("the 5 stars, 5 {dog}", "the cinq étoiles, 5 {dog}"),
         ("https://dog.com/ice ice", "https://dog.com/ice glace"),
         ("我的狗好", "我的chien好"),
+        ("ice\u00a0hockey", "hockey sur glace"),
     ],
 )
 def test_terms_are_whole_words_the_longest_in_the_case_of_the_source(text, expected):
