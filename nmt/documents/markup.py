@@ -26,7 +26,9 @@ TRANSLATED_ATTRIBUTES = {
     "alt", "title", "placeholder", "aria-label", "aria-description", "aria-placeholder",
     "aria-roledescription", "aria-valuetext",
 }  # fmt: skip
-LABELED_ELEMENTS = {"option", "optgroup", "track"}  # whose attribute `label` is read, too
+FURTHER_ATTRIBUTES = {  # of some elements
+    "option": "label", "optgroup": "label", "track": "label", "th": "abbr", "table": "summary",
+}  # fmt: skip
 BUTTONS = {"submit", "button", "reset"}  # types of <input> whose value is read
 DESCRIPTIONS = {  # names and properties of <meta> whose content is read
     "description", "application-name", "og:title", "og:description", "og:site_name",
@@ -68,8 +70,8 @@ class Token:
     def text_attributes(self) -> set[str]:
         """The names of attributes that a reader sees, or hears."""
         names = set(TRANSLATED_ATTRIBUTES)
-        if self.name in LABELED_ELEMENTS:
-            names.add("label")
+        if self.name in FURTHER_ATTRIBUTES:
+            names.add(FURTHER_ATTRIBUTES[self.name])
         if self.name == "input" and (self.attributes.get("type") or "").lower() in BUTTONS:
             names.add("value")
         if self.name == "meta":

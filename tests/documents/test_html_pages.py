@@ -162,6 +162,8 @@ def test_a_name_that_a_translation_has_lost_takes_the_place_of_no_word():
          '<img alt="&quot;X&quot; UM" data-y=\'title="não"\'>'),
         ("<b title='um &#39;x\"' alt='<%=T(\"X\")%> dois'>",
          "<b title='&#x27;X&quot; UM' alt='DOIS <%=T(\"X\")%>'>"),
+        ('<table summary="um" label=um><th abbr="dois"><td abbr=dois>',
+         '<table summary="UM" label=um><th abbr="DOIS"><td abbr=dois>'),
         ("<img alt='um' alt=dois>", "<img alt='UM' alt=dois>"),
         ('<b aria-label="um" data-x="um">1</b>', '<b aria-label="UM" data-x="um">1</b>'),
         ('<meta name="description" content="um dois"><meta name="x" content="um">',
