@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from nmt import UserError
 from nmt.cli import flags, line_io, trained_runs, translate_lines
 from nmt.cli.line_io import CHECK_ADVICE, FORMATS, MARKUP, Layout, TranslationCheck
-from nmt.cli.translate_lines import Part, Translate, TranslatedPart
+from nmt.cli.translate_lines import Part
 from nmt.decoding.consensus import closest
 from nmt.decoding.search_options import CHOICE, REPORTS, Sampling, SearchOptions
 from nmt.options import declared
@@ -94,8 +94,8 @@ def run(args: Namespace) -> None:
         translate_markup(args, runs, protecting)
         return
     if args.input:
-        load = functools.partial(load_for_parts, args, runs, protecting)
-        translate_lines.run(args, runs, load)
+        load = functools.partial(load_translator, args, runs, protecting)
+        translate_lines.run(args, runs, load, functools.partial(translate_part, args))
         return
     chunks, prefixes = line_io.given_chunks(args), read_prefixes(args)
     translator = load_translator(args, runs, protecting)
@@ -126,14 +126,8 @@ def load_translator(args: Namespace, runs: list[Run], protecting: Protecting) ->
     return model.text_translator(tokenizer, search_options(args, model), protecting, args.split)
 
 
-def load_for_parts(args: Namespace, runs: list[Run], protecting: Protecting) -> Translate:
-    """Returns a function that translates a Part; for the arguments see `load_translator`."""
-    return functools.partial(translate_part, args, load_translator(args, runs, protecting))
-
-
-def translate_part(args: Namespace, translator: Translator, part: Part) -> TranslatedPart:
+def translate_part(args: Namespace, translator: Translator, part: Part, counts: LineCounts) -> str:
     """Returns what is written for the lines of a Part: what `run` prints for them."""
-    counts = translator.no_counts(part.first - 1)
     lines: list[str] = []
     results = translator.translate_chunks(
         [part.lines], iter(part.prefixes), is_scored(args), counts
@@ -143,7 +137,7 @@ def translate_part(args: Namespace, translator: Translator, part: Part) -> Trans
             reference = part.references[number - part.first]
             translations = [closest(translations, reference)]
         lines += FORMATS[args.format](number, translations, layout_of(args))
-    return TranslatedPart(part.first, "".join(f"{line}\n" for line in lines), counts)
+    return "".join(f"{line}\n" for line in lines)
 
 
 def layout_of(args: Namespace) -> Layout:

@@ -1,12 +1,14 @@
 """`translate --input FILE --output FILE`: a file of any size, resumable."""
 
+from __future__ import annotations
+
 import hashlib
 import itertools
 import time
 from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from nmt import UserError, output
 from nmt.cli import flags, trained_runs
@@ -17,6 +19,9 @@ from nmt.messages import log, plural
 from nmt.resumable_output import ResumableLines
 from nmt.runs.folder import Run
 from nmt.text import encoding
+
+if TYPE_CHECKING:
+    from nmt.decoding.translator import Translator
 
 # Of a part: the lines that `translate` without --input translates together, so that batches are the
 # same, and so are the last bits of all numbers.
@@ -33,15 +38,8 @@ class Part(NamedTuple):
     references: Sequence[str] = ()
 
 
-class TranslatedPart(NamedTuple):
-    """What is to be written for the lines of a Part."""
-
-    first: int
-    text: str
-    counts: LineCounts
-
-
-Translate = Callable[[Part], TranslatedPart]
+# Returns what is written for a Part, whose lines it counts.
+WritePart = Callable[["Translator", Part, LineCounts], str]
 
 
 class Row(NamedTuple):
@@ -105,15 +103,29 @@ def check_flags(args: Namespace, documents: bool) -> None:
     output.refuse_existing(args.output, "another file")
 
 
-def run(args: Namespace, runs: list[Run], load: Callable[[], Translate]) -> None:
+def run(
+    args: Namespace, runs: list[Run], load: Callable[[], Translator], write_part: WritePart
+) -> None:
     """Translates --input into --output, but for what is translated already.
 
     Args:
-      load: loads them, and returns the function that translates a Part.
+      load: loads the runs.
+
+    Raises a UserError if a run was trained further while it was loaded.
     """
     lines, digest = count_lines(args)
     with ResumableLines(Path(args.output), line_settings(args, runs, digest)) as partial:
-        translate(args, runs, load, partial, lines)
+        firsts = range(1, lines + 1, PART_LINES)
+        if missing := [first for first in firsts if first not in partial.finished]:
+            with trained_runs.unchanged(runs):
+                translator = load()
+            done = missing[0] - 1
+            if done:
+                log.info(f"{partial.path}: holds {done} of {plural(lines, 'line')}")
+            counts = translator.no_counts(done)
+            parts = (part for part in read_parts(args) if part.first not in partial.finished)
+            texts = ((part.first, write_part(translator, part, counts)) for part in parts)
+            write_texts(texts, partial, counts, done, lines)
         partial.finish()
     log.info(f"{args.output}: {plural(lines, 'line')} translated")
 
@@ -167,48 +179,28 @@ def line_settings(args: Namespace, runs: list[Run], digest: str) -> dict[str, An
     }
 
 
-def translate(
-    args: Namespace,
-    runs: list[Run],
-    load: Callable[[], Translate],
+def write_texts(
+    texts: Iterator[tuple[int, str]],
     partial: ResumableLines,
+    counts: LineCounts,
+    done: int,
     lines: int,
 ) -> None:
-    """Translates what `partial` does not hold, and shows progress.
-
-    Raises a UserError if a run was trained further while it was loaded.
-    """
-    firsts = range(1, lines + 1, PART_LINES)
-    missing = [first for first in firsts if first not in partial.finished]
-    if not missing:
-        return
-    done = lines - sum(min(PART_LINES, lines + 1 - first) for first in missing)
-    if done:
-        log.info(f"{partial.path}: holds {done} of {plural(lines, 'line')}")
-    with trained_runs.unchanged(runs):
-        translate_part = load()
-    parts = (part for part in read_parts(args) if part.first not in partial.finished)
-    write_parts(map(translate_part, parts), partial, done, lines)
-
-
-def write_parts(
-    translated_parts: Iterator[TranslatedPart], partial: ResumableLines, done: int, lines: int
-) -> None:
-    """Writes translations and warns of lines that could not be translated well.
+    """Writes texts, each by the number of its first line, and shows progress.
 
     Args:
-      translated_parts: those that `partial` does not hold.
+      counts: of the lines of `texts`, as they are yielded; then those are named that could not be
+        translated well.
+      done, lines: those that `partial` holds, and all.
     """
     from nmt.progress import ProgressBar
 
-    counts, started = None, time.perf_counter()
+    started = time.perf_counter()
     try:
         with ProgressBar("Translating", lines, done, unit="line") as bar:
-            for translated in translated_parts:
-                partial.add(translated.first, translated.text)
-                counts = translated.counts if counts is None else counts + translated.counts
+            for first, text in texts:
+                partial.add(first, text)
                 rate = counts.lines / (time.perf_counter() - started)
                 bar.show(done + counts.lines, f"{rate:,.0f} lines/s")
     finally:  # the process that resumes an interrupted one knows nothing of these lines
-        if counts:
-            counts.warn()
+        counts.warn()

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import field
+from typing import NamedTuple
 
 from nmt.decoding.confidence import DOUBTFUL
+from nmt.decoding.sentence import Translation
 from nmt.messages import log, plural
 from nmt.text.differences import Difference, DifferenceCount
 from nmt.text.repeats import is_loop
@@ -13,6 +15,16 @@ from nmt.text.spelling import is_blank
 
 MAX_QUOTED = 80  # characters of a line
 MANY_LINES = 100  # in which some term of a glossary is expected
+
+
+class TranslatedLine(NamedTuple):
+    """A line's translations, and what is counted of them."""
+
+    translations: list[Translation]  # the best first
+    tokens: int  # of the longest sentence
+    difference: Difference  # of the line and its best translation
+    terms: int  # of the glossary, in the line
+    is_doubtful: bool  # by its confidence, if the run is calibrated
 
 
 @dataclasses.dataclass
@@ -34,42 +46,23 @@ class LineCounts:
     has_glossary: bool = False
     terms: int = 0  # of the glossary, in all lines
 
-    def add(
-        self, texts: tuple[str, str], longest: int, result: Difference, terms: int, doubtful: bool
-    ) -> None:
-        """Counts a line: (source, translation), and what is known of it."""
+    def add(self, source: str, line: TranslatedLine) -> None:
+        """Counts a line."""
         self.lines += 1
-        source, translation = texts
+        translation = line.translations[0].text
         is_empty = is_blank(translation) and not is_blank(source)
         is_looping = is_loop(translation) and not is_loop(source)
         self.empty += is_empty
         self.looping += is_looping
         self.first_empty = self.first_empty or (source if is_empty else "")
         self.first_looping = self.first_looping or (source if is_looping else "")
-        if self.trained_length and longest > self.trained_length:
+        if self.trained_length and line.tokens > self.trained_length:
             self.too_long += 1
-        if longest > self.max_tokens:
+        if line.tokens > self.max_tokens:
             self.cut += 1
-        self.differences.add(result)
-        self.terms += terms
-        self.doubtful += doubtful
-
-    def __add__(self, other: LineCounts) -> LineCounts:
-        return LineCounts(
-            self.trained_length,
-            self.max_tokens,
-            self.lines + other.lines,
-            self.too_long + other.too_long,
-            self.cut + other.cut,
-            self.doubtful + other.doubtful,
-            self.empty + other.empty,
-            self.looping + other.looping,
-            self.first_empty or other.first_empty,
-            self.first_looping or other.first_looping,
-            self.differences + other.differences,
-            self.has_glossary,
-            self.terms + other.terms,
-        )
+        self.differences.add(line.difference)
+        self.terms += line.terms
+        self.doubtful += line.is_doubtful
 
     def warn(self, differences: bool = True, advice: str = "") -> None:
         """Logs a warning of each kind of such lines.

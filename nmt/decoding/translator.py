@@ -30,7 +30,7 @@ from nmt.decoding.confidence import (
 )
 from nmt.decoding.context import Context
 from nmt.decoding.engines.engine import Engine
-from nmt.decoding.line_counts import LineCounts
+from nmt.decoding.line_counts import LineCounts, TranslatedLine
 from nmt.decoding.search_options import Protecting, SearchOptions
 from nmt.decoding.sentence import Links, Sentence, Translation
 from nmt.text import sentences
@@ -58,16 +58,6 @@ class TextOptions(NamedTuple):
 
 
 WHOLE_LINES = TextOptions()
-
-
-class TranslatedLine(NamedTuple):
-    """A line's translations, and what is counted of them."""
-
-    translations: list[Translation]  # the best first
-    tokens: int  # of the longest sentence
-    difference: Difference  # of the line and its best translation
-    terms: int  # of the glossary, in the line
-    is_doubtful: bool  # by its confidence, if the run is calibrated
 
 
 def readable(tokenizer: Tokenizer) -> frozenset[str]:
@@ -179,26 +169,25 @@ class Translator:
         """
         line_counts = counts or self.no_counts()
         for chunk in chunks:
-            check_characters(chunk)
             chunk_prefixes = list(itertools.islice(prefixes, len(chunk)))
             if len(chunk_prefixes) < len(chunk):
                 raise UserError("there are fewer prefixes than lines; give one for each line")
-            translated = self._translate_chunk(chunk, chunk_prefixes, scored)
+            translated = self.translate_chunk(chunk, chunk_prefixes, scored)
             for source, line in zip(chunk, translated, strict=True):
-                texts = source, line.translations[0].text
-                line_counts.add(texts, *line[1:])
+                line_counts.add(source, line)
                 yield line.translations
         if counts is None:
             line_counts.warn()
 
-    def _translate_chunk(
+    def translate_chunk(
         self, chunk: list[str], prefixes: list[str], scored: bool
     ) -> list[TranslatedLine]:
-        """Returns the TranslatedLines of a chunk.
+        """Returns the TranslatedLines of a chunk, whose lines are translated together.
 
         Where the engine can search for several groups of lines at once, Python reads one group and
         joins another while it does. The lines of a group are of similar length, as in batches.
         """
+        check_characters(chunk)
         searches = self.context.engine.searches_at_once
         if searches == 1 or len(chunk) <= GROUP_LINES:
             return self._translate_group(chunk, prefixes, scored)

@@ -184,16 +184,12 @@ class ServedModel:
     def _run(
         self, translator: Translator, lines: list[str], prefixes: list[str], query: Query
     ) -> list[list[Result]]:
-        results, counts = [], translator.no_counts()
-        batch = translator.translate_chunks([lines], iter(prefixes), query.scored, counts)
-        cut = long = 0  # lines so far
-        for line, best in zip(lines, batch, strict=True):
-            too_long = notices.of_length(
-                counts.cut > cut, counts.too_long > long, counts.max_tokens, counts.trained_length
-            )
-            cut, long = counts.cut, counts.too_long
+        results = []
+        batch = translator.translate_chunk(lines, prefixes, query.scored)
+        for line, translated in zip(lines, batch, strict=True):
+            too_long = notices.of_length(translated.tokens, translator.trained_length)
             line_results = []
-            for translation in best[: query.n_best]:
+            for translation in translated.translations[: query.n_best]:
                 result = _result(translation, query)
                 difference = translator.difference(line, translation.text)
                 result.missing, result.added = difference.missing, difference.added

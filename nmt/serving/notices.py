@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 from nmt.documents.report import Group, Report
 from nmt.serving.detection import Detection
 from nmt.text.language_names import language_name
+from nmt.text.tokenizer import MAX_SOURCE_TOKENS
 
 KINDS = (
     MISSING, ADDED, CUT, LONG,  # of a translation
@@ -64,12 +65,12 @@ def _items(group: Group) -> list[str]:
     return [str(group.number), group.description, group.first]
 
 
-def of_length(is_cut: bool, is_long: bool, max_tokens: int, trained: int | None) -> list[Notice]:
-    """Returns that a sentence was cut after so many tokens, or is longer than any in training."""
-    if is_cut:
-        message = f"a sentence was cut off after {max_tokens} tokens; divide it"
-        return [Notice(CUT, message, [str(max_tokens)])]
-    if is_long:
+def of_length(tokens: int, trained: int | None) -> list[Notice]:
+    """Returns that a sentence of so many tokens was cut, or is longer than any in training."""
+    if tokens > MAX_SOURCE_TOKENS:
+        message = f"a sentence was cut off after {MAX_SOURCE_TOKENS} tokens; divide it"
+        return [Notice(CUT, message, [str(MAX_SOURCE_TOKENS)])]
+    if trained and tokens > trained:
         message = f"a sentence has more than the {trained} tokens of training, and may lose text"
         return [Notice(LONG, message, [str(trained)])]
     return []

@@ -409,9 +409,7 @@ class Service:
         translator = query.served.translator(query)
         parts = [sentence for sentence, _ in translator.parts(text)]
         longest = max(map(len, query.served.tokenizer.encode(parts, MAX_SOURCE_TOKENS)))
-        is_cut, trained = longest > MAX_SOURCE_TOKENS, translator.trained_length
-        is_long = trained is not None and longest > trained
-        too_long = notices.of_length(is_cut, is_long, MAX_SOURCE_TOKENS, trained)
+        too_long = notices.of_length(longest, translator.trained_length)
         differences = notices.of_differences(*translator.difference(text, translation))
         return [*differences, *too_long]
 

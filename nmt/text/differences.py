@@ -60,15 +60,6 @@ class DifferenceCount:
             self.different += 1
             self.first = self.first or (self.texts_before + self.texts, result)
 
-    def __add__(self, other: DifferenceCount) -> DifferenceCount:
-        """Returns the count of the texts of both, parts of one file in any order."""
-        firsts = [count.first for count in (self, other) if count.first]
-        return DifferenceCount(
-            texts=self.texts + other.texts,
-            different=self.different + other.different,
-            first=min(firsts, key=lambda first: first[0], default=None),
-        )
-
     def summary(self, noun: str = "line") -> str:
         """Returns in words how many texts differ, and the first one."""
         text = (

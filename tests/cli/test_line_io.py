@@ -7,7 +7,6 @@ import pytest
 from nmt import CheckFailed, messages
 from nmt.cli.line_io import Layout, TranslationCheck, as_jsonl, as_text, as_tsv
 from nmt.decoding.sentence import TokenScore, Translation
-from nmt.text.differences import DifferenceCount, difference
 from nmt.text.protected import DEFAULT
 
 BEST = Translation("a\tb\n\nc", -0.123456)
@@ -95,15 +94,3 @@ def test_a_check_that_nobody_asked_for_ends_in_one_line(capsys):
     (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith("1 of 2 texts: other numbers")
     assert line.endswith("the first: text 2, missing {x}. To name all: --check")
-
-
-def test_parts_of_a_file_in_any_order_name_its_first_line_that_differs():
-    parts = [DifferenceCount(before) for before in (2, 0, 4)]
-    for part, pairs in zip(
-        parts, ([("3", "3"), ("4", "x")], [("1", "1")] * 2, [("5", "")]), strict=True
-    ):
-        for pair in pairs:
-            part.add(difference(*pair))
-    count = parts[2] + parts[0] + parts[1]
-    assert (count.texts, count.different) == (5, 2)
-    assert count.first == (4, (["4"], []))

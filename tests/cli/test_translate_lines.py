@@ -12,11 +12,12 @@ from helpers import PROGRAM, call, output_of, run_process, sentences, start_proc
 from nmt import UserError
 from nmt.cli import line_io, trained_runs, translate_lines
 from nmt.cli.main import parse_command_line
-from nmt.cli.translate_lines import Part, TranslatedPart
+from nmt.cli.translate_lines import Part
 from nmt.decoding.line_counts import LineCounts
 from nmt.resumable_output import ResumableLines
 from nmt.runs import listing
 from nmt.runs.folder import Run
+from nmt.text.differences import DifferenceCount
 
 MANY_TOKENS = "5 of 9 lines: longer than the 40 tokens that the run was trained on"
 SLOW = pytest.mark.slow
@@ -48,14 +49,15 @@ class Capitals:
     def __init__(self, fail=lambda part: None):
         self.fail, self.firsts = fail, []
 
-    def __call__(self):
-        return self.translate
+    def no_counts(self, lines_before):
+        return LineCounts(3, 9, differences=DifferenceCount(lines_before))
 
-    def translate(self, part: Part) -> TranslatedPart:
+    def translate(self, translator, part: Part, counts: LineCounts) -> str:
         self.fail(part)
         self.firsts.append(part.first)
-        text = "".join(f"{line.upper()}\n" for line in part.lines)
-        return TranslatedPart(part.first, text, LineCounts(3, 9, len(part.lines), too_long=1))
+        counts.lines += len(part.lines)
+        counts.too_long += 1
+        return "".join(f"{line.upper()}\n" for line in part.lines)
 
 
 def translate(source, capitals, *flags):
@@ -63,7 +65,7 @@ def translate(source, capitals, *flags):
     target = source.with_suffix(".en")
     arguments = ["--input", source, "--output", target, *flags]
     args = parse_command_line(["translate", *map(str, arguments)])
-    translate_lines.run(args, [], capitals)
+    translate_lines.run(args, [], lambda: capitals, capitals.translate)
     return target
 
 
@@ -293,9 +295,10 @@ def test_killed_again_and_again_the_lines_are_those_of_stdin(finished, tmp_path)
 
 def test_an_interrupt_takes_no_warning_of_what_is_translated(tmp_path, capsys):
     def translate():
-        yield TranslatedPart(1, "a\n", LineCounts(40, 2048, lines=9, too_long=5))
+        yield 1, "a\n"
         raise KeyboardInterrupt
 
+    counts = LineCounts(40, 2048, lines=9, too_long=5)
     with ResumableLines(tmp_path / "out", {}) as partial, pytest.raises(KeyboardInterrupt):
-        translate_lines.write_parts(translate(), partial, done=0, lines=20)
+        translate_lines.write_texts(translate(), partial, counts, done=0, lines=20)
     assert MANY_TOKENS in capsys.readouterr().err

@@ -31,7 +31,7 @@ from nmt.decoding import (
     translator,
 )
 from nmt.decoding.attention import KINDS
-from nmt.decoding.line_counts import LineCounts
+from nmt.decoding.line_counts import LineCounts, TranslatedLine
 from nmt.decoding.search_options import Repetition, Sampling, SearchOptions
 from nmt.decoding.sentence import Translation
 from nmt.exports.saved_model import SavedTranslator
@@ -240,7 +240,7 @@ def test_lines_longer_than_those_of_training_are_counted_in_a_warning(model, cap
 
 def test_translations_that_are_empty_or_go_in_circles_are_named(capsys):
     counts = LineCounts(None, 500)
-    for pair in [
+    for source, translation in [
         ("um", ""),
         ("", ""),
         ("dois", "two two, two two two two"),
@@ -248,7 +248,9 @@ def test_translations_that_are_empty_or_go_in_circles_are_named(capsys):
         ("ha ha ha ha ha ha", "ha ha ha ha ha ha"),
         ("quatro", "no, no, no"),
     ]:
-        counts.add(pair, 3, Difference([], []), 0, doubtful=not pair[1])
+        translations = [Translation(translation, None)]
+        line = TranslatedLine(translations, 3, Difference([], []), 0, not translation)
+        counts.add(source, line)
     counts.warn()
     assert capsys.readouterr().err.splitlines() == [
         "1 of 6 lines: translated by nothing. The first: um",

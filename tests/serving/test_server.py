@@ -8,13 +8,11 @@ import pytest
 from clients import client_of
 from helpers import make_translator, networks_of
 
-from nmt.decoding import translator as translator_module
 from nmt.decoding.confidence import Estimator
 from nmt.decoding.model import Model
 from nmt.network.factory import build_transformer
 from nmt.options import Options
-from nmt.serving import app, openapi
-from nmt.serving import service as service_module
+from nmt.serving import app, notices, openapi
 from nmt.serving.keys import Keys
 from nmt.serving.limits import Limits
 from nmt.serving.models import Direction, ServedModel
@@ -283,8 +281,7 @@ def test_details_are_those_of_the_first_translation_of_a_list(served):
 
 
 def test_text_beyond_the_limits_of_the_run_is_in_the_warnings(client, monkeypatch):
-    monkeypatch.setattr(translator_module, "MAX_SOURCE_TOKENS", 100)
-    monkeypatch.setattr(service_module, "MAX_SOURCE_TOKENS", 100)
+    monkeypatch.setattr(notices, "MAX_SOURCE_TOKENS", 100)
     for words, kind in ((60, "long"), (150, "cut")):
         text = "um " * words
         answer = client.post("/translate", json=ASKED | {"q": text}).json()
