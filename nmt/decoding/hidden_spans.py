@@ -26,11 +26,13 @@ NEAR_WORDS = 6  # on each side of a mark, whose links count
 LONGEST_ELEMENT = 100  # words, of which all links count
 MAX_PLACED_SPANS = 200  # of a sentence; more keep their relative positions, which takes no time
 SIGN = r"[^\s\w]"
-# Marks with nothing but signs between them, what encloses them, and what divides the first one from
-# the text: "({a}/{b})", "{name}, ".
+# Marks with nothing but signs between them.
+MARKS = rf"{MARK.pattern}(?>(?:{SIGN}{{0,3}}?{MARK.pattern})*)"
+# They, what encloses them, and what divides the first one from the text: "({a}/{b})", "{name}, ".
 UNIT = re.compile(
-    rf"^{MARK.pattern}[,:;](?=\s)|,\s?{MARK.pattern}(?=[{SENTENCE_ENDS}]*$)|(?P<open>(?<!\w)[{re.escape(LEFT_SIGNS)}])?{MARK.pattern}(?>(?:{SIGN}{{0,3}}?{MARK.pattern})*)"
-    rf"(?(open)[{re.escape(RIGHT_SIGNS)}](?!\w))|{MARK.pattern}(?>(?:{SIGN}{{0,3}}?{MARK.pattern})*)"
+    rf"^{MARK.pattern}[,:;](?=\s)|,\s?{MARK.pattern}(?=[{SENTENCE_ENDS}]*$)"
+    rf"|(?P<open>(?<!\w)[{re.escape(LEFT_SIGNS)}])?{MARKS}"
+    rf"(?(open)[{re.escape(RIGHT_SIGNS)}](?!\w))|{MARKS}"
 )
 SPACED_LETTER = rf"(?:(?!{UNSPACED.pattern})\w)"
 # What nothing is put into: a word with all that is joined to it, as in "mother-in-law's".
@@ -150,9 +152,9 @@ def _hidden_span(unit: re.Match[str], text: str, start: int, hidden: Sequence[st
     return HiddenSpan(
         unit[0],
         start,
-        joins(before, is_end),
-        not before.isalnum() and not is_end,
-        joins_right,
+        joins_left=joins(before, is_end),
+        follows_no_letter=not before.isalnum() and not is_end,
+        joins_right=joins_right,
         ends_text=not text[unit.end() :].strip()
         and text[: unit.start()].rstrip()[-1:] in ".!?…。！？",
     )
@@ -224,8 +226,8 @@ def _insert(text: str, position: int, span: HiddenSpan) -> str:
     """Returns a text with a span at a position, and the spaces that it needs."""
     before, after = text[:position], text[position:]
     left, right = before[-1:], after[:1]
-    lacks_sign = span.follows_sign and left.isalnum()
-    is_joined = span.joins_left and not lacks_sign
+    meets_letter = span.follows_no_letter and left.isalnum()
+    is_joined = span.joins_left and not meets_letter
     needs_space = left and not left.isspace() and left not in LEFT_SIGNS and not is_joined
     if needs_space and not UNSPACED.match(left):
         before += " "

@@ -57,7 +57,7 @@ class HiddenSpan(NamedTuple):
     marks: str  # with signs between and around them
     start: int  # in the text without marks, the one that the network reads
     joins_left: bool  # no space was before it
-    follows_sign: bool  # but a sign, as in "(38.3"
+    follows_no_letter: bool  # nor a digit: a space, a sign, or nothing
     joins_right: bool  # none was after it
     ends_text: bool  # it was behind the sign that ends the sentence
     partner: int = -1  # of a start, such as "<b>": the number of the span that ends it

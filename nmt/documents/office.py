@@ -92,7 +92,7 @@ def replace(first: XmlElement, last: XmlElement, elements: Iterable[XmlElement])
 # ---- Runs ----
 
 
-class Format(NamedTuple):
+class RunFormat(NamedTuple):
     """The format of a run."""
 
     namespace: str
@@ -113,17 +113,17 @@ class Format(NamedTuple):
         return element
 
 
-def format_of(run: XmlElement) -> Format:
+def format_of(run: XmlElement) -> RunFormat:
     """Returns the format of a run; that of the paragraph or the cell for a text outside of runs."""
     properties = next(run.iterchildren(f"{namespace(run)}rPr"), None)
     if properties is None:
-        return Format(namespace(run))
-    return Format(namespace(run), etree.tostring(properties, with_tail=False))
+        return RunFormat(namespace(run))
+    return RunFormat(namespace(run), etree.tostring(properties, with_tail=False))
 
 
-def usual_format(texts: Iterable[tuple[Format, str]], otherwise: Format) -> Format:
+def usual_format(texts: Iterable[tuple[RunFormat, str]], otherwise: RunFormat) -> RunFormat:
     """Returns the format that most of some texts have."""
-    lengths: Counter[Format] = Counter()
+    lengths: Counter[RunFormat] = Counter()
     for form, text in texts:
         lengths[form] += len(text.strip())
     return max(lengths, key=lengths.__getitem__, default=otherwise)
@@ -132,10 +132,10 @@ def usual_format(texts: Iterable[tuple[Format, str]], otherwise: Format) -> Form
 Wrap = Callable[[list[XmlElement]], list[XmlElement]]  # puts something around elements
 
 
-def write_runs(nodes: Iterable[Node], usual: Format) -> Iterator[XmlElement]:
+def write_runs(nodes: Iterable[Node], usual: RunFormat) -> Iterator[XmlElement]:
     """Yields the elements of nodes; text outside of runs becomes runs of the usual format.
 
-    The start tag of an Element is the Format of a run, or a Wrap; a Fixed holds a list of elements.
+    The start tag of an Element is a RunFormat, or a Wrap; a Fixed holds a list of elements.
     """
     for node in nodes:
         if isinstance(node, Text):
@@ -143,7 +143,7 @@ def write_runs(nodes: Iterable[Node], usual: Format) -> Iterator[XmlElement]:
                 yield usual.run(usual.text(node.text))
         elif not isinstance(node, Element):
             yield from node.markup
-        elif isinstance(node.start_tag, Format):
+        elif isinstance(node.start_tag, RunFormat):
             if text := plain_text([node]):
                 yield node.start_tag.run(node.start_tag.text(text))
         else:

@@ -96,7 +96,7 @@ class Sheet(NamedTuple):
 class FormattedText(NamedTuple):
     """A text of one format."""
 
-    form: office.Format  # without properties for that of the cell
+    form: office.RunFormat  # without properties for that of the cell
     text: str
 
 
@@ -145,7 +145,7 @@ class CellText:
     def __init__(self, holder: XmlElement, place: str):
         self._place = place
         runs = read_runs(holder)
-        self._usual = office.usual_format(runs, office.Format(office.namespace(holder)))
+        self._usual = office.usual_format(runs, office.RunFormat(office.namespace(holder)))
         self._lines: list[list[Node]] = [[]]  # every second one is the end of a line
         for run in runs:
             for number, text in enumerate(LINE_END.split(run.text)):
@@ -154,7 +154,7 @@ class CellText:
                 if text:
                     self._lines[-1].append(self._node(run.form, text))
 
-    def _node(self, form: office.Format, text: str) -> Node:
+    def _node(self, form: office.RunFormat, text: str) -> Node:
         return Text(text) if form == self._usual else Element(form, "", [Text(text)])
 
     def segments(self, holder: Callable[[], XmlElement]) -> Iterator[Segment]:

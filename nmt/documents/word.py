@@ -60,7 +60,7 @@ class Item:
     node: Node | None  # None for what ends a segment
     first: XmlElement  # of the neighbors that it is, or is a part of
     last: XmlElement
-    form: office.Format | None = None  # of text
+    form: office.RunFormat | None = None  # of text
     is_alone: bool = False  # of text: a segment by itself, in a run that goes on
     is_mark: bool = False  # between runs
 
@@ -230,7 +230,7 @@ def merge_runs(nodes: Iterable[Node]) -> list[Node]:
     merged: list[Node] = []
     for node in nodes:
         last = merged[-1] if merged else None
-        if not isinstance(node, Element) or not isinstance(node.start_tag, office.Format):
+        if not isinstance(node, Element) or not isinstance(node.start_tag, office.RunFormat):
             merged.append(node)
         elif not plain_text([node]).strip():
             merged.append(Text(plain_text([node])))
@@ -276,7 +276,7 @@ def run_segments(items: list[Item], place: str) -> Iterator[Segment]:
     if not has_words(text_of(items)):
         return
     texts = [(item.form, text_of([item])) for item in items if item.form]
-    usual = office.usual_format(texts, office.Format(office.namespace(items[0].first)))
+    usual = office.usual_format(texts, office.RunFormat(office.namespace(items[0].first)))
     nodes = merge_runs(node_of(item) if item.form == usual else as_run(item) for item in items)
     before, after = outer_spaces(nodes)
 

@@ -251,7 +251,7 @@ class Service:
                 served.model.networks()  # imports TensorFlow as it should be
                 served.translate(usual, [Item(WARM_UP_TEXT)])  # traces the search
 
-            await self._loaded(served, usual, load)
+            await self._wait_for_tensorflow(served, usual, load)
         if not self.cache.keeps(query):
             return await self._batcher(query, items).submit(query, items)
         known = {item: results for item in items if (results := self.cache.get(query, item))}
@@ -272,7 +272,9 @@ class Service:
         short_requests, long_requests = self._batchers
         return long_requests if tokens > SHORT_REQUEST_TOKENS else short_requests
 
-    async def _loaded(self, served: ServedModel, key: Hashable, load: Callable[[], object]) -> None:
+    async def _wait_for_tensorflow(
+        self, served: ServedModel, key: Hashable, load: Callable[[], object]
+    ) -> None:
         """Waits until what TensorFlow needs is loaded; a RefusedError if it is to stay away.
 
         A run that TensorFlow searches for has loaded all of it as the server started.
@@ -316,7 +318,7 @@ class Service:
         if len(served.tokenizer.encode([line])[0]) > MAX_ATTENTION_TOKENS:
             raise RefusedError(413, f"more than {MAX_ATTENTION_TOKENS} tokens; send a part of it")
         translator = served.translator(query)
-        await self._loaded(served, "networks", served.model.networks)
+        await self._wait_for_tensorflow(served, "networks", served.model.networks)
         return await self.in_thread(lambda: translator.attend(line))
 
     def why_no_explorer(self, served: ServedModel) -> str | None:
@@ -335,7 +337,7 @@ class Service:
         """Returns the explorer of a run, a page with some sentences of its test split."""
         if page := self._explorers.get(served):
             return page
-        await self._loaded(served, "networks", served.model.networks)
+        await self._wait_for_tensorflow(served, "networks", served.model.networks)
         return await self.in_thread(lambda: self._make_explorer(served))
 
     def _make_explorer(self, served: ServedModel) -> StoredBytes:
