@@ -7,6 +7,7 @@ of it. Inline tags that are not nested end a segment, too.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import html
 import itertools
 import re
@@ -115,9 +116,15 @@ def keep_code(markup: str, source: str, escape: Callable[[str], str]) -> str:
     Args:
       source: the markup that was translated; what was escaped there stays so.
     """
-    for code in {match[0] for match in re.finditer(PLACEHOLDER, source)}:
+    for code in codes(source):
         markup = markup.replace(escape(code), code)
     return markup
+
+
+@functools.lru_cache(1)  # each text of a sentence asks for those of all its source
+def codes(source: str) -> frozenset[str]:
+    """Returns the code of templates in markup."""
+    return frozenset(match[0] for match in re.finditer(PLACEHOLDER, source))
 
 
 def find_ends(tokens: list[Token], ended_by: Callable[[str, str], bool]) -> None:

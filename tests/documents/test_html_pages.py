@@ -6,7 +6,7 @@ import pytest
 from helpers import backwards, identity, upper
 
 from nmt import UserError
-from nmt.documents import parse_document, translate_document
+from nmt.documents import markup, parse_document, translate_document
 from nmt.documents.document import FormatOptions
 
 # What is marked by [ ] is translated.
@@ -31,6 +31,13 @@ def test_what_is_not_text_stays_byte_for_byte():
     assert translate(PAGE, identity) == PAGE
     expected = re.sub(r"\[(.*?)\]", lambda match: match[1].upper(), MARKED)
     assert translate(PAGE).split() == expected.split()  # a line end within a sentence is a space
+
+
+def test_the_code_of_a_sentence_is_looked_for_once_whatever_its_tags():
+    markup.codes.cache_clear()
+    page = b"<p>" + b"<b>um</b> " * 20 + b"{{ x }}</p>"
+    assert translate_document("a.html", page, upper).count(b"<b>UM</b>") == 20
+    assert markup.codes.cache_info().misses == 1  # else a page of many tags takes minutes
 
 
 def test_a_name_that_is_not_translated_is_not_read_but_keeps_its_place():
