@@ -155,7 +155,7 @@ def systems_of(
     quantized = f" with weights in {args.quantization}" if args.quantization else ""
     systems = [system_of(trained, paths + quantized, sources)]
     for run in against:  # one in memory at a time
-        rival = loading.load(run, args.checkpoint, **flags.given(args))
+        rival = loading.load(run, args.checkpoint, **flags.given_parameters(args))
         systems.append(system_of(rival, str(run.path), sources))
     return systems
 
@@ -371,7 +371,7 @@ def check_hypotheses(args: Namespace) -> None:
     """Raises a UserError if other flags contradict --hypotheses, or a system is named twice."""
     if len({*args.hypotheses, *args.against}) != len(args.hypotheses) + len(args.against):
         raise UserError("--hypotheses: a system is named twice; name each once")
-    search_flags = flags.given(args).keys() & {*params.names(params.SEARCH)}
+    search_flags = flags.given_parameters(args).keys() & {*params.names(params.SEARCH)}
     if not args.against and (search_flags or args.checkpoint):
         names = ", ".join(f"--{name.replace('_', '-')}" for name in sorted(search_flags))
         raise UserError(
@@ -409,7 +409,7 @@ def text_of_run(args: Namespace) -> TestText:
     corpus = load_test_split(args, [run, *map(listing.find, args.against)])
     sources, references = evaluation.texts(corpus.test)
     language = run.parameters.corpus.target_language
-    options = dataclasses.replace(run.parameters.options, **flags.given(args))
+    options = dataclasses.replace(run.parameters.options, **flags.given_parameters(args))
     scoring = scoring_of(options, references, language)
     name = f"the test split of {corpus.name}"
     glossary = glossary_of(args, run.parameters.corpus.languages)
@@ -431,5 +431,5 @@ def translate_with(path: str, args: Namespace, sources: Sequence[str]) -> list[s
     from nmt.results import evaluation
     from nmt.runs import loading
 
-    _, tokenizer, model = loading.load(run, args.checkpoint, **flags.given(args))
+    _, tokenizer, model = loading.load(run, args.checkpoint, **flags.given_parameters(args))
     return evaluation.translate_all(model, tokenizer, sources)

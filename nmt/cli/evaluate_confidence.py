@@ -47,7 +47,7 @@ def check_flags(args: Namespace) -> None:
     names = params.names(params.SCORING)
     if args.calibrate:  # which is kept for the run's own search
         names = params.names(params.SEARCH, params.SCORING)
-    given = flags.given(args)
+    given = flags.given_parameters(args)
     wrong |= {f"--{name.replace('_', '-')}": name in given for name in names}
     if given_flags := [name for name, value in wrong.items() if value]:
         raise UserError(

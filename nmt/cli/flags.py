@@ -89,22 +89,22 @@ def rows_of_search(record: type[Any]) -> list[params.Param]:
 def search_of(args: argparse.Namespace) -> SearchOptions:
     """Returns the search that flags of `add_search` ask for, but for what the run decides."""
 
-    def given(record: type[Any]) -> dict[str, Any]:
+    def values_of(record: type[Any]) -> dict[str, Any]:
         named = {row.name: row.flag.alias or row.name for row in rows_of_search(record)}
         return {name: getattr(args, dest) for name, dest in named.items() if hasattr(args, dest)}
 
-    repetition = Repetition(**given(Repetition))
+    repetition = Repetition(**values_of(Repetition))
     return SearchOptions(
-        repetition=None if repetition == Repetition() else repetition, **given(SearchOptions)
+        repetition=None if repetition == Repetition() else repetition, **values_of(SearchOptions)
     )
 
 
 def chosen(args: argparse.Namespace, preset: str = "tutorial") -> Options:
     """Returns the values of the flags given, or else the preset's."""
-    return Options.of(preset, given(args))
+    return Options.of(preset, given_parameters(args))
 
 
-def given(args: argparse.Namespace) -> dict[str, Any]:
+def given_parameters(args: argparse.Namespace) -> dict[str, Any]:
     """Returns the parameters, by name, whose flags were given."""
     names = {row.name for row in params.table()}
     return {

@@ -289,7 +289,7 @@ def load(
     engine = loading.EngineChoice(args.engine, args.quantization)
     run, tokenizer, model = loading.load_ensemble(
         runs, args.checkpoint, engine=engine, before_tensorflow=startup.import_tensorflow,
-        search=flags.search_of(args), **flags.given(args),
+        search=flags.search_of(args), **flags.given_parameters(args),
     )  # fmt: skip
     try:
         directions = directions_of(codes, model.options.symbols)

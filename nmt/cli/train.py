@@ -41,7 +41,9 @@ def add_flags(parser: ArgumentParser) -> None:
 
 def request_of(args: Namespace) -> TrainingRequest:
     """Returns what a parsed command line asks for."""
-    parameters = {name: value for name, value in flags.given(args).items() if name != "data_path"}
+    parameters = {
+        name: value for name, value in flags.given_parameters(args).items() if name != "data_path"
+    }
     return TrainingRequest(
         run=args.run,
         dataset=args.data_path,

@@ -95,7 +95,7 @@ def load_runs(args: Namespace, runs: list[Run]) -> TrainedRun:
         from nmt.training import devices
 
         devices.run_plainly(args.command, args.plain, args.eager)
-    changed = flags.given(args) | {
+    changed = flags.given_parameters(args) | {
         name: getattr(args, name) for name in ("plain", "languages") if hasattr(args, name)
     }
     engine = loading.EngineChoice()
