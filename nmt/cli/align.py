@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from nmt.cli import flags, trained_runs
 from nmt.corpus import files
+from nmt.progress import with_progress
 
 HELP = "word alignment of each pair of the given files"
 VARYING_SHAPES = True
@@ -20,7 +21,6 @@ def run(args: Namespace) -> None:
     pairs = files.read_pairs(args.files, flags.selection(args))
     _, tokenizer, model = trained_runs.load_runs(args, runs)
     from nmt.decoding.alignment import pharaoh
-    from nmt.progress import with_progress
 
     alignments = model.translator(tokenizer).align(pairs)
     for links in with_progress(alignments):

@@ -4,6 +4,7 @@ from argparse import ArgumentParser, Namespace
 
 from nmt.cli import flags, trained_runs
 from nmt.corpus import files
+from nmt.progress import with_progress
 
 HELP = "log-probability of each pair of the given files"
 VARYING_SHAPES = True
@@ -19,8 +20,6 @@ def run(args: Namespace) -> None:
     runs = trained_runs.find_runs(args)
     pairs = files.read_pairs(args.files, flags.selection(args))
     _, tokenizer, model = trained_runs.load_runs(args, runs)
-    from nmt.progress import with_progress
-
     log_probabilities = model.translator(tokenizer).score(pairs)
     for log_probability in with_progress(log_probabilities):
         print(f"{log_probability:.4f}")

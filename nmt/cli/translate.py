@@ -16,6 +16,7 @@ from nmt.cli.translate_lines import Part
 from nmt.decoding.consensus import closest
 from nmt.decoding.search_options import CHOICE, REPORTS, Sampling, SearchOptions
 from nmt.options import declared
+from nmt.progress import with_progress
 from nmt.text import encoding
 
 if TYPE_CHECKING:  # what imports TensorFlow
@@ -229,8 +230,6 @@ def translate_chunks(
     Args:
       counts: the LineCounts that the lines are added to; None for a warning after each typed line.
     """
-    from nmt.progress import with_progress
-
     scored = is_scored(args)
     if line_io.are_typed(args):
         for chunk in chunks:

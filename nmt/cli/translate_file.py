@@ -24,6 +24,7 @@ from nmt.documents.report import Report, make_report
 from nmt.documents.review import Doubt
 from nmt.documents.tag_placement import written_text
 from nmt.messages import log, plural
+from nmt.progress import with_progress
 from nmt.resumable_output import FinishedText, ResumableTexts
 
 if TYPE_CHECKING:  # what imports TensorFlow
@@ -157,8 +158,6 @@ def known_languages(runs: Sequence[Run]) -> tuple[str | None, str | None]:
 
 def translate_texts(document: Document, translator: Translator, partial: ResumableTexts) -> None:
     """Translates what `partial` does not yet hold of a document, with a progress bar."""
-    from nmt.progress import with_progress
-
     texts = list(dict.fromkeys(segment.text for segment in document.segments))
     waiting = [text for text in texts if text not in partial.finished]
     if len(waiting) < len(texts):
@@ -257,8 +256,6 @@ def print_markup(args: Namespace, parsed: list[TextDocument], translator: Transl
 
     With --strict, raises a CheckFailed if text stays that should not, or differs.
     """
-    from nmt.progress import with_progress
-
     check = TranslationCheck(translator.protector, "text", args.check or args.strict)
     counts = translator.no_counts()
     segments = [segment for document in parsed for segment in document.segments]

@@ -16,6 +16,7 @@ from nmt.corpus import files
 from nmt.decoding.batch_sizes import CHUNK_LINES
 from nmt.decoding.line_counts import LineCounts
 from nmt.messages import log, plural
+from nmt.progress import ProgressBar
 from nmt.resumable_output import ResumableLines
 from nmt.runs.folder import Run
 from nmt.text import encoding
@@ -193,8 +194,6 @@ def write_texts(
         translated well.
       done, lines: those that `partial` holds, and all.
     """
-    from nmt.progress import ProgressBar
-
     started = time.perf_counter()
     try:
         with ProgressBar("Translating", lines, done, unit="line") as bar:

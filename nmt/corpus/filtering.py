@@ -25,6 +25,7 @@ from nmt.corpus.newest import KeptPair
 from nmt.corpus.pair_files import WritePair
 from nmt.messages import log, plural
 from nmt.neighbors import how_to_install
+from nmt.progress import with_progress
 from nmt.text import line_languages
 from nmt.text.encoding import check_is_utf_8, has_surrogates
 from nmt.text.languages import Pair
@@ -262,8 +263,6 @@ def report_and_keep(
     Args:
       keep: takes a pair that is to be written; None if none is.
     """
-    from nmt.progress import with_progress  # here: a Python without tqdm says what is missing
-
     report, written_pairs = cleaning.Report(), 0
     left_out: collections.Counter[str] = collections.Counter()
     for row in with_progress(text.rows, "pair"):
