@@ -43,6 +43,7 @@ MAX_DEPTH = 100  # of inline elements within each other
 REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9A-Fa-f]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 END_OF_SENTENCE = re.compile(rf"[{SENTENCE_ENDS}:][{re.escape(CLOSING_SIGNS)}]*\s*$")
 SPACED_END = re.compile(rf"[.!?…][{re.escape(CLOSING_SIGNS)}]*$")  # which a space should follow
+# What a note's number may stand behind: a word of three letters or more, or the stop after one.
 END_OF_NOTED = re.compile(rf"[^\W\d_]{{3}}$|(?<=[^\W\d_])[{SENTENCE_ENDS}]$")
 UNREAD_ELEMENTS = {"svg", "textarea"}  # untranslated ones that may hold text for readers
 ATTRIBUTE = re.compile(  # possessive, so that an attribute of any length takes linear time
@@ -116,13 +117,13 @@ def keep_code(markup: str, source: str, escape: Callable[[str], str]) -> str:
     Args:
       source: the markup that was translated; what was escaped there stays so.
     """
-    for code in codes(source):
+    for code in template_code(source):
         markup = markup.replace(escape(code), code)
     return markup
 
 
 @functools.lru_cache(1)  # each text of a sentence asks for those of all its source
-def codes(source: str) -> frozenset[str]:
+def template_code(source: str) -> frozenset[str]:
     """Returns the code of templates in markup."""
     return frozenset(match[0] for match in re.finditer(PLACEHOLDER, source))
 

@@ -96,14 +96,8 @@ def check_network(run: Run) -> None:
     try:
         scores = run.read("scores.json", {})
         scored = dict(scores["options"]) if scores_are_of(scores, choose_weights(run)) else {}
-    except (
-        UserError,
-        AttributeError,
-        KeyError,
-        TypeError,
-        ValueError,
-    ):  # no scores, or damaged ones
-        return
+    except (UserError, AttributeError, KeyError, TypeError, ValueError):
+        return  # there are no scores, or damaged ones
     for name in ("num_heads", "activation", "norm_epsilon"):
         value = getattr(run.parameters.options, name)
         if scored.get(name, value) != value:

@@ -34,10 +34,10 @@ def test_what_is_not_text_stays_byte_for_byte():
 
 
 def test_the_code_of_a_sentence_is_looked_for_once_whatever_its_tags():
-    markup.codes.cache_clear()
+    markup.template_code.cache_clear()
     page = b"<p>" + b"<b>um</b> " * 20 + b"{{ x }}</p>"
     assert translate_document("a.html", page, upper).count(b"<b>UM</b>") == 20
-    assert markup.codes.cache_info().misses == 1  # else a page of many tags takes minutes
+    assert markup.template_code.cache_info().misses == 1  # else a page of many tags takes minutes
 
 
 def test_a_name_that_is_not_translated_is_not_read_but_keeps_its_place():
