@@ -275,7 +275,7 @@ def parse_flags():
 
 def main():
     parser, args = parse_flags()
-    options = Options.of("tiny", flags.given(args) | dict(xla="off"))
+    options = Options.of("tiny", flags.given_parameters(args) | dict(xla="off"))
     source = CorpusSource("bundled").with_files(args.train, args.valid, args.test)
     try:
         corpus = run_demo.load_corpus(source, args.seed)
