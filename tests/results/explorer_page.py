@@ -2,12 +2,33 @@
 
 import time
 
+import keras
+import numpy as np
+import tensorflow as tf
 from selenium.webdriver import ActionChains
 from selenium.webdriver.support.select import Select
 
+from nmt.network.keras_layers import dtype_policy_scope
+from nmt.network.variants import Variant, network_of
 from nmt.results.explorer import page
 
+SIZES = dict(num_layers=2, d_model=16, num_heads=2, dff=24)
 SECONDS = 60  # until the page is at rest, on a busy machine
+
+
+def random_network(vocab_size, dtype="float32", **changes):
+    """Returns a Transformer of random weights that float16 holds exactly."""
+    keras.utils.set_random_seed(1)
+    sizes = SIZES | dict(input_vocab_size=vocab_size, target_vocab_size=vocab_size) | changes
+    variant = Variant(**{name: sizes.pop(name) for name in Variant._fields if name in sizes})
+    with dtype_policy_scope(dtype):
+        network = network_of(variant, **sizes)
+    network((tf.constant([[2, 3]]), tf.constant([[2]])))
+    rng = np.random.default_rng(0)
+    for weight in network.trainable_variables:
+        values = weight.numpy() + rng.normal(0, 0.1, weight.shape)
+        weight.assign(values.astype(np.float16).astype(np.float32))
+    return network
 
 
 class Page:

@@ -5,11 +5,10 @@ import json
 import re
 import shutil
 
-import keras
 import numpy as np
 import pytest
 import tensorflow as tf
-from explorer_page import Page
+from explorer_page import SIZES, Page, random_network
 from helpers import as_dataset, call, check_contrasts, sentences
 from selenium.webdriver import ActionChains, Keys
 from sentencepiece.sentencepiece_model_pb2 import ModelProto
@@ -20,15 +19,12 @@ from nmt import UserError
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.padding import pad
 from nmt.exports.browser import browser_model
-from nmt.network.keras_layers import dtype_policy_scope
-from nmt.network.variants import Variant, network_of
 from nmt.results.explorer import page
 from nmt.runs import loading
 from nmt.text import spelling
 from nmt.text.protected import kinds
 from transformer_model import greedy_translate
 
-SIZES = dict(num_layers=2, d_model=16, num_heads=2, dff=24)
 MARKUP = "um </script><b>dois</b> &amp; <img src=x onerror=alert(1)>"
 LINES = 400  # compared with the program
 ODD = [
@@ -42,21 +38,6 @@ def run(finished):
     """The tokenizer and the Transformer of a trained run."""
     _, tokenizer, model = loading.load(finished / "run")
     return tokenizer, model.transformer
-
-
-def random_network(vocab_size, dtype="float32", **changes):
-    """Returns a Transformer of random weights that float16 holds exactly."""
-    keras.utils.set_random_seed(1)
-    sizes = SIZES | dict(input_vocab_size=vocab_size, target_vocab_size=vocab_size) | changes
-    variant = Variant(**{name: sizes.pop(name) for name in Variant._fields if name in sizes})
-    with dtype_policy_scope(dtype):
-        network = network_of(variant, **sizes)
-    network((tf.constant([[2, 3]]), tf.constant([[2]])))
-    rng = np.random.default_rng(0)
-    for weight in network.trainable_variables:
-        values = weight.numpy() + rng.normal(0, 0.1, weight.shape)
-        weight.assign(values.astype(np.float16).astype(np.float32))
-    return network
 
 
 def data(html):
@@ -79,7 +60,7 @@ def test_a_page_holds_the_run_and_nothing_that_is_markup(run):
     assert held["vocabulary"]["pieces"] == tokenizer.tokens(np.arange(tokenizer.vocab_size))
     sizes = [int(np.prod(tensor["shape"])) for tensor in held["tensors"]]
     assert sum(sizes) == held["parameters"] == transformer.count_params()
-    assert html.count("</script>") == 5
+    assert html.count("</script>") == 6
     assert "<b>" not in html
     assert "http" not in html.replace("http://www.w3.org/2000/svg", "")
     assert not re.search(r"innerHTML|insertAdjacentHTML|document\.write|eval\(", html)
@@ -97,6 +78,9 @@ def test_texts_are_in_both_languages_and_all_are_used():
     program = browser_model.scripts(page.FOLDER, [page.STARTING, *page.SCRIPTS])
     assert {*re.findall(r'say\("([\w-]+)"', program)} <= texts.keys()
     asked = {name for name in texts if re.match("(what|ask|expect|menu)-", name)}
+    asked |= {f"learn-{name}" for name in re.findall(r'slider\(learner, "(\w+)"', program)}
+    (parts,) = re.findall(r"PARTS = \[(.*)\]", program)
+    asked |= {f"learn-expect-{name}" for name in re.findall(r"\w+", parts)}
     steps = re.findall(r'name: "(\w+)", target', program)
     asked |= {f"tour-{kind}{step}" for step in steps for kind in ("", "title-")}
     assert asked <= texts.keys()
@@ -1049,7 +1033,7 @@ def test_a_phone_shows_folded_sections_a_whole_menu_and_targets_for_a_thumb(brow
         f"return [...document.querySelectorAll('nav a')].map(one => {{ {inside}"
         "return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight; })"
     )
-    assert links == [True] * 7
+    assert links == [True] * 8
     browser.ask("document.querySelector('nav a[href=\"#map\"]').click()")
     assert browser.at("architecture").is_displayed()
     assert not browser.at("by-hand").find_element("id", "hand").is_displayed()

@@ -187,6 +187,7 @@ function setLanguage(number) {
   showLayers();
   options(at("head"), [...heads.map((n) => `${n + 1}`), say("mean")], [...heads, MEAN]);
   options(at("hand-head"), heads.map((n) => `${n + 1}`));
+  showLearning();
   if (!network) return;
   readSource(); // its notes
   show([...OF_TRANSLATION, "map", "switches", "positions"]);

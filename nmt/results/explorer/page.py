@@ -6,8 +6,9 @@ sentences. The rest is read in the order of SCRIPTS:
 confidence.js says how sure a translation is;
 starting.js, in a script of its own before all others, reports what they cannot read or start;
 by_hand.js explains a single attention weight, drawing.js draws; attention.js, flow.js, decoding.js,
-map.js, block.js, what_if.js and inside.js are parts of the page; sections.js folds them, tour.js
-leads through them; page.js connects all with the frame.
+map.js, block.js, what_if.js, learning.js and inside.js are parts of the page; sections.js folds
+them, tour.js leads through them; page.js connects all with the frame. What learns in a worker of
+the page is in learning/.
 """
 
 from collections.abc import Sequence
@@ -22,15 +23,17 @@ from nmt.exports.browser import browser_model
 from nmt.exports.browser.blocks import blocks
 from nmt.messages import log, plural
 from nmt.results import texts
+from nmt.results.explorer.learning import short_pairs
 from nmt.results.explorer.page_files import FOLDER
 from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
 SCRIPTS = (
     "confidence.js", "by_hand.js", "drawing.js", "attention.js", "flow.js", "decoding.js", "map.js",
-    "block.js", "what_if.js", "inside.js", "sections.js", "tour.js", "page.js",
+    "block.js", "what_if.js", "learning.js", "inside.js", "sections.js", "tour.js", "page.js",
 )  # fmt: skip
 STARTING = "starting.js"
+LEARNER = ("gradients.js", "transformer.js", "tasks.js", "training.js", "worker.js")  # in learning/
 MAX_TOKENS = 200  # of a sentence: its weights are their square, per head and layer
 
 
@@ -107,10 +110,12 @@ def assemble(
         words=browser_model.word_rules(languages),
         estimator=estimator and estimator._asdict(),
         doubtful=DOUBTFUL,
+        pairs=short_pairs(),
     )
     programs = {
         "STARTING": browser_model.scripts(FOLDER, [STARTING]),
         "SENTENCES": browser_model.scripts(html_file.FOLDER, ["sentences.js"]),
+        "LEARNER": browser_model.scripts(FOLDER / "learning", LEARNER),
         "PROGRAM": browser_model.scripts(FOLDER, SCRIPTS),
     }
     return browser_model.fill_page(FOLDER, transformer, tokenizer, data, programs)

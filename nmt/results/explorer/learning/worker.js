@@ -1,0 +1,37 @@
+// Trains in a worker, so that the page never waits, and says from time to time how far it is.
+
+const MOMENT = 400; // milliseconds between two reports
+const SIZES = { d_model: 32, num_heads: 4, dff: 64 };
+
+let training = null, losses = [], seconds = 0, isPaused = false;
+
+// -> {step, losses (of the steps since the last report), accuracy, seconds, written, isRight, cross}
+function report(accuracy) {
+  postMessage({ step: training.step, losses, accuracy, seconds, ...training.examine() });
+  losses = [];
+}
+
+function trainForAMoment() {
+  if (isPaused) return;
+  const begin = performance.now();
+  let result;
+  do {
+    result = training.trainStep();
+    losses.push(result.loss);
+  } while (performance.now() - begin < MOMENT && training.step % training.task.steps);
+  seconds += (performance.now() - begin) / 1000;
+  report(result.accuracy);
+  if (training.step % training.task.steps) setTimeout(trainForAMoment); // after messages that wait
+  else isPaused = true;
+}
+
+onmessage = ({ data: message }) => {
+  if (message.task) { // {task, pairs, settings}: begins
+    const task = TASKS[message.task](message.pairs);
+    training = new Training(task, { ...SIZES, num_layers: message.settings.layers }, message.settings);
+    postMessage({ entries: task.entries, held: task.held });
+    report(0);
+  }
+  isPaused = message.isPaused;
+  trainForAMoment();
+};
