@@ -207,7 +207,7 @@ def search_options(args: Namespace, model: Model) -> SearchOptions:
         beam=beam,
         plain=args.plain,
         sampling=Sampling(**sampling_values(args)) if args.sample else None,
-        **{row.name: getattr(args, row.name) for row in declared(SearchOptions)},
+        **{row.name: getattr(args, row.flag.alias or row.name) for row in declared(SearchOptions)},
     )
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from nmt.decoding import repetition as repetitions
-from nmt.decoding.search_options import EXTRA_TOKENS, Repetition
+from nmt.decoding.search_options import EXTRA_TOKENS, Repetition, SearchOptions
 from transformer_model import END, MASKED, PAD
 
 # A function of the ids (B, K, 1 + L) so far and the position of the newest one. It returns whether
@@ -39,6 +39,13 @@ class Restrictions:
     repetition: Repetition | None = None  # what a translation may repeat; None for anything
     extra_tokens: int = EXTRA_TOKENS  # that it may have beyond those of its source
     on_step: OnStep | None = None  # called before each step
+
+    @classmethod
+    def of(
+        cls, options: SearchOptions, prefix: tf.Tensor | None, on_step: OnStep | None
+    ) -> "Restrictions":
+        """Returns the Restrictions of a search with these options."""
+        return cls(prefix=prefix, repetition=options.repetition, on_step=on_step)
 
     def longest(self, inp: tf.Tensor) -> tf.Tensor:
         """Returns the size of the longer of sources `inp` (B, S) and prefixes (B, P)."""

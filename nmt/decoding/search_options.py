@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 from nmt import UserError
@@ -85,7 +86,8 @@ class SearchOptions(NamedTuple):
 
     Each is declared here once: flags, keywords, fields of the server and their bounds come from it.
     Those of SEARCH are flags of all commands that translate. Alignments, scores of tokens and
-    alternatives are those of the best translation only.
+    alternatives are those of the best translation only. What is not of BY_PROBABILITY is refused by
+    all engines but those that say that they apply it.
     """
 
     beam: int = params.BEAM  # hypotheses followed per sentence; 1 is greedy search
@@ -141,7 +143,16 @@ class SearchOptions(NamedTuple):
     @property
     def has_confidence(self) -> bool:
         """Whether what is found is found by probability alone, so that its confidence says much."""
-        return not (self.sampling or self.repetition)
+        return not self.beyond(BY_PROBABILITY)
+
+    def beyond(self, names: Collection[str]) -> list[str]:
+        """Returns the names of the options that are given, and are not among these."""
+        defaults = self._field_defaults
+        return [
+            name
+            for name, value in zip(self._fields, self, strict=True)
+            if name not in names and value != defaults[name]
+        ]
 
     def check(self) -> None:
         """Raises a UserError if a value is out of its range, or two contradict each other."""
@@ -168,8 +179,8 @@ class SearchOptions(NamedTuple):
             )
         if self.confidence and not self.has_confidence:
             raise UserError(
-                "confidence is of what a search finds by probability alone: leave out --sample, "
-                "--repetition-penalty and --no-repeat-ngram, or --confidence (--review)"
+                "confidence is of what a search finds by probability alone: leave out "
+                f"{' and '.join(self.beyond(BY_PROBABILITY))}, or --confidence (--review)"
             )
         if self.mbr and self.n_best == 1:
             raise UserError("mbr chooses one of several: it needs n_best (--n-best) of 2 or more")
@@ -182,3 +193,10 @@ class SearchOptions(NamedTuple):
                 f"n_best is {self.n_best}, and the beam {self.beam}: a beam of K finds K "
                 "translations; raise the beam (--beam), or lower n_best (--n-best)"
             )
+
+
+# What chooses among the likeliest translations, or reports of them; others change what is likely.
+BY_PROBABILITY = (
+    "beam", "length_penalty", "n_best", "plain", "mbr", "alignments", "token_scores",
+    "alternatives", "confidence",
+)  # fmt: skip

@@ -75,9 +75,9 @@ class Searcher:
           has_prefixes: whether `prefix` holds any. Else no step looks for it, which would take a
             tenth more time for a single sentence.
         """
-        restrictions = Restrictions(
+        restrictions = Restrictions.of(
+            self.options,
             prefix=prefix if has_prefixes else None,
-            repetition=self.options.repetition,
             on_step=self._reports.on_step(report) if reports else None,
         )
         transformers = self._members if len(self._members) > 1 else self.transformer

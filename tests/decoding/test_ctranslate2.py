@@ -230,8 +230,8 @@ def test_attention_is_that_of_tensorflow(ending, pairs):
 
 OBSTACLES = [
     (dict(plain=True), "--plain"),
-    (dict(sampling=Sampling()), "the same sample"),
-    (dict(repetition=Repetition(2.0)), "penalties of repetition"),
+    (dict(sampling=Sampling()), "it does not apply sampling"),
+    (dict(repetition=Repetition(2.0)), "it does not apply repetition"),
 ]
 
 
@@ -250,6 +250,22 @@ def chosen(weights, wanted=choice.AUTO, converted=True, **options):
 def test_ctranslate2_is_chosen_where_it_can_do_what_is_asked(ending):
     assert isinstance(chosen(ending, beam=3, n_best=2), CTranslate2Engine)
     assert isinstance(chosen(ending, choice.TENSORFLOW), TensorFlowEngine)
+
+
+@pytest.mark.parametrize("name", [choice.CTRANSLATE2, choice.STORY])
+def test_an_option_that_an_engine_does_not_name_is_refused(ending, name):
+    kind = choice.KINDS[name]
+    weights = choice.Weights(
+        ending.tokenizer, lambda: None, converted=lambda: Converted(ending.folder)
+    )
+    assert kind.obstacle(SearchOptions(length_penalty=2.0), weights) == ""
+    others = kind._replace(applies=("beam",))  # as if the penalty were a new option
+    assert "does not apply length_penalty" in others.obstacle(
+        SearchOptions(length_penalty=2.0), weights
+    )
+    of_both = SearchOptions(sampling=Sampling(), repetition=Repetition(2.0))
+    assert of_both.beyond(choice.KINDS[choice.TENSORFLOW].applies) == []
+    assert kind.obstacle(of_both, weights) == "it does not apply sampling and repetition"
 
 
 @pytest.mark.parametrize(("options", "reason"), OBSTACLES)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from nmt import UserError
 from nmt.decoding.engines.engine import Converted, Engine, EngineSettings
+from nmt.decoding.search_options import BY_PROBABILITY, SearchOptions
 from nmt.messages import log_once
 
 if TYPE_CHECKING:
     from nmt.decoding.networks import Networks
-    from nmt.decoding.search_options import SearchOptions
     from nmt.text.tokenizer import Tokenizer
 
 AUTO, CTRANSLATE2, TENSORFLOW, STORY = "auto", "ctranslate2", "tensorflow", "story"
@@ -36,15 +36,7 @@ class Weights(NamedTuple):
 
 
 def obstacle_to_ctranslate2(options: SearchOptions, weights: Weights) -> str:
-    """Returns what CTranslate2 cannot do.
-
-    Its samples depend on the batch and on what was drawn before, and its penalty of repetition is
-    another one.
-    """
-    if options.sampling:
-        return "it cannot draw the same sample again"
-    if options.repetition:
-        return "it has other penalties of repetition"
+    """Returns what CTranslate2 cannot do."""
     if weights.converted is None:
         return "it cannot read these weights (an ensemble)"
     return "" if is_installed() else MISSING
@@ -52,9 +44,8 @@ def obstacle_to_ctranslate2(options: SearchOptions, weights: Weights) -> str:
 
 def obstacle_to_story(options: SearchOptions, weights: Weights) -> str:
     """Returns what the greedy search of transformer_model.py cannot do."""
-    several = max(options.beam, options.n_best) > 1 or weights.members > 1
-    if several or options.sampling or options.repetition:
-        return "it is greedy search (--beam 1): leave out --n-best, --sample, penalties, ensembles"
+    if max(options.beam, options.n_best) > 1 or weights.members > 1:
+        return "it is greedy search (--beam 1): leave out --n-best and ensembles"
     return ""
 
 
@@ -81,20 +72,27 @@ class EngineKind(NamedTuple):
     name: str
     title: str  # how messages call it
     new: Callable[[Weights, SearchOptions, EngineSettings], Engine]
-    # Returns why it cannot do what is asked; "" if it can.
-    obstacle: Callable[[SearchOptions, Weights], str] = lambda options, weights: ""
+    # Returns why it cannot do what is asked with options that it applies; "" if it can.
+    own_obstacle: Callable[[SearchOptions, Weights], str] = lambda options, weights: ""
     quantizations: tuple[str, ...] = ()  # of the weights, as it loads them
     needs_tensorflow: bool = True
+    applies: tuple[str, ...] = BY_PROBABILITY  # options; whatever else is given, it is refused
+
+    def obstacle(self, options: SearchOptions, weights: Weights) -> str:
+        """Returns why it cannot do what is asked; "" if it can."""
+        if unknown := options.beyond(self.applies):
+            return f"it does not apply {' and '.join(unknown)}"
+        return self.own_obstacle(options, weights)
 
 
 KINDS = {  # by name; on a CPU, the first that can do what is asked translates
     kind.name: kind
     for kind in (
-        EngineKind(
+        EngineKind(  # its samples depend on the batch, its penalty of repetition is another one
             CTRANSLATE2, "CTranslate2", new_ctranslate2, obstacle_to_ctranslate2, ("int8",),
             needs_tensorflow=False,
         ),
-        EngineKind(TENSORFLOW, "TensorFlow", new_tensorflow),
+        EngineKind(TENSORFLOW, "TensorFlow", new_tensorflow, applies=SearchOptions._fields),
         EngineKind(STORY, "--plain", new_tensorflow, obstacle_to_story),
     )
 }  # fmt: skip
