@@ -25,6 +25,7 @@ DIVIDER = re.compile(
     rf"|(?:{SPACES})?{BLOCK}(?>(?:\s*+{BLOCK})*)\s*+"
     r"|^\s*+(?:[-\u2013\u2014]|\(?(?:[a-z]|[ivx]{1,5}|[0-9]{1,3})\)|[A-Z]\))\s++"
 )
+MAY_DIVIDE = re.compile(r"[|\\<)\u2013\u2014-]")  # no DIVIDER is without one: most lines have none
 MAX_PREFIX_TOKENS = 1000  # of a line; CTranslate2 has positions for half as many again
 
 
@@ -39,7 +40,9 @@ def split_line(context: Context, line: str) -> list[tuple[str, str]]:
     line = spelling.visible(line)
     if context.language is None:
         return [(line.strip(), "")]
-    texts, dividers = DIVIDER.split(line), [*DIVIDER.findall(line), ""]
+    texts, dividers = [line], [""]
+    if MAY_DIVIDE.search(line):
+        texts, dividers = DIVIDER.split(line), [*DIVIDER.findall(line), ""]
     tag = context.tags.match(line)
     parts: list[tuple[str, str]] = []
     for text, divider in zip(texts, dividers, strict=True):
