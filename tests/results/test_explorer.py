@@ -16,6 +16,7 @@ from sentencepiece.sentencepiece_model_pb2 import ModelProto
 import run_demo
 import transformer_model
 from nmt import UserError
+from nmt.decoding.beam import beam_search
 from nmt.decoding.greedy import greedy_search
 from nmt.decoding.padding import pad
 from nmt.exports.browser import browser_model
@@ -81,6 +82,9 @@ def test_texts_are_in_both_languages_and_all_are_used():
     asked |= {f"learn-{name}" for name in re.findall(r'slider\(learner, "(\w+)"', program)}
     (parts,) = re.findall(r"PARTS = \[(.*)\]", program)
     asked |= {f"learn-expect-{name}" for name in re.findall(r"\w+", parts)}
+    asked |= {f"exercise-{name}" for name in re.findall(r'name: "(\w+)", section', program)}
+    (searches,) = re.findall(r"TREES = \[(.*)\]", program)
+    asked |= {f"tree-{name}" for name in re.findall(r"\w+", searches)}
     steps = re.findall(r'name: "(\w+)", target', program)
     asked |= {f"tour-{kind}{step}" for step in steps for kind in ("", "title-")}
     assert asked <= texts.keys()
@@ -310,6 +314,105 @@ def test_logits_and_weights_are_those_of_the_program(browser, tokenizer, changes
         attention = browser.ask("return done.attention(arguments[0], 1)", kind)
         expected = tf.cast(weights[name][0], tf.float32).numpy()
         np.testing.assert_allclose(attention, expected, atol=0.02 if "dtype" in changes else 1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "alpha"), [(1, 0.6), (4, 0.6), (3, 0.0)])
+def test_the_tree_finds_what_beam_search_finds(browser, run, width, alpha):
+    tokenizer, transformer = run
+    browser.open(transformer, tokenizer)
+    sources = tokenizer.encode([source for source, _ in sentences(25, seed=7)])
+    found = browser.ask(
+        "const [sources, width, alpha] = arguments;"
+        "return sources.map((source) => {"
+        "  const tree = new SearchTree(network, source, width, alpha);"
+        "  while (!tree.done) complete(tree.step());"
+        "  return [tree.ids(tree.best), tree.best.log]; });",
+        sources, width, alpha,
+    )  # fmt: skip
+    expected = beam_search(transformer, tf.constant(pad(sources)), width, alpha)
+    wanted = [row[row != 0].tolist()[1:] for row in expected.ids[:, 0].numpy()]
+    assert sum(ids != one for (ids, _), one in zip(found, wanted, strict=True)) <= 1  # a tie
+    logs = [log for _, log in found]
+    np.testing.assert_allclose(logs, expected.log_probabilities[:, 0], atol=0.01)
+
+
+@pytest.mark.slow
+def test_trees_grow_by_tokens_and_start_anew_with_the_sentence(browser, run):
+    tokenizer, transformer = run
+    browser.open(transformer, tokenizer, "um dois.")
+    columns = "return trees.map(({ columns }) => columns.length)"
+    for number in (1, 2):
+        browser.click("grow")
+        browser.wait_for(f"return trees.length && trees[0].columns.length === {number}")
+    assert browser.ask(columns) == [2, 2, 2]
+    browser.click("grow-all")
+    browser.wait_for("return trees.every(({ done }) => done)")
+    assert len(browser.texts("#trees .tree")) == 3
+    assert len(browser.texts("#trees .tree .best")) > 3
+    number = browser.ask("return trees[2].columns[0].reduce((sum, node) => sum + node.number, 0)")
+    assert number == 4  # samples
+    browser.type("tres.")
+    assert browser.texts("#trees .tree") == []
+
+
+@pytest.mark.slow
+def test_exercises_are_ticked_as_they_are_done(browser, run):
+    tokenizer, transformer = run
+    browser.open(transformer, tokenizer, "um dois tres.")
+    ticked = "return [...solved]"
+    assert browser.ask(ticked) == []
+    browser.ask("document.querySelector('#candidates button:not(.chosen):not(:disabled)').click()")
+    assert browser.ask(ticked) == ["token"]
+    browser.choose("kind", "decoder")
+    browser.choose("hand-numbers", "run")
+    browser.choose("hand-query", "0")
+    browser.choose("hand-key", "1")
+    assert browser.ask(ticked) == ["token", "masked"]
+    browser.type("dezdezdezdez")
+    assert browser.ask("return solved.has('pieces')") == browser.ask(
+        "return translation.source.length > 6"
+    )
+    browser.click("learn-second")
+    browser.ask("Object.assign(learners[0], {peak: 0.02}); endLearning()")
+    browser.ask("Object.assign(learners[1], {peak: 0.02, warmup: 0}); endLearning()")
+    browser.click("learn")
+    browser.wait_for("return solved.has('warmup')")
+    browser.click("learn")
+    assert any(text.endswith("✓") for text in browser.texts("#exercise-list li"))
+    assert browser.at("exercises-done").text[0] in "34"
+
+
+@pytest.mark.slow
+def test_an_address_leads_to_what_was_seen(browser, run):
+    tokenizer, transformer = run
+    browser.open(transformer, tokenizer, "um dois.")
+    browser.type("três & <b>.")
+    browser.choose("kind", "encoder")
+    browser.choose("head", "1")
+    browser.choose("what-layer", "encoder.1")
+    browser.ask("at('what-positions').click()")
+    browser.ask("chooseStep(1)")
+    browser.ask("at('map').scrollIntoView(); at('link').click();")
+    seen = (
+        "return [view.source, view.what, view.step, at('kind').value, at('head').value,"
+        " translation.target, at('map').getBoundingClientRect().top < innerHeight]"
+    )
+    before, url = browser.ask(seen), browser.driver.current_url
+    browser.driver.get("about:blank")
+    browser.driver.get(url)
+    assert browser.ask(seen) == before
+    assert before[:2] == ["três & <b>.", before[1] | dict(positions=False)]
+    wrong = "see?tokens=1+99999999+x&step=-4&heads=foo&kind=%3Cb%3E&language=7&section=%22"
+    browser.driver.get("about:blank")
+    browser.driver.get(url.split("#")[0] + "#" + wrong)
+    assert browser.ask(seen)[:5] == [
+        "",
+        before[1] | dict(positions=True, withoutLayers=[]),
+        0,
+        "cross",
+        "mean",
+    ]
 
 
 @pytest.mark.slow
@@ -1033,7 +1136,7 @@ def test_a_phone_shows_folded_sections_a_whole_menu_and_targets_for_a_thumb(brow
         f"return [...document.querySelectorAll('nav a')].map(one => {{ {inside}"
         "return left >= 0 && right <= innerWidth && top >= 0 && bottom <= innerHeight; })"
     )
-    assert links == [True] * 8
+    assert links == [True] * 10
     browser.ask("document.querySelector('nav a[href=\"#map\"]').click()")
     assert browser.at("architecture").is_displayed()
     assert not browser.at("by-hand").find_element("id", "hand").is_displayed()

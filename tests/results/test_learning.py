@@ -163,7 +163,7 @@ def test_two_networks_learn_pause_go_on_and_forget(learning):
     learning.click("learn")
     learning.wait_for("return learners[0].report.isRight.every(Boolean)")
     assert "64 of 64 examples right" in learning.texts(".progress")[0]
-    assert "0 of 64 examples right" in learning.texts(".progress")[1]
+    assert learning.ask("return learners[1].report.isRight.filter(Boolean).length") < 10
     assert len(learning.texts("#learner-1 .heads table")) == 4
     assert all(text.endswith("✓") for text in learning.texts("#learner-1 .written li"))
     learning.choose("learn-task", "sentences")  # a change begins anew

@@ -23,6 +23,8 @@ function startWorker(learner) {
       learner.report = message;
       showLearner(learner);
       showLosses();
+      showExercises();
+      if (shownLearners().every((one) => one.report?.isPaused)) setLearning(false);
     }
   };
   const parts = Object.fromEntries(PARTS.map((name) => [name, !learner.without.includes(name)]));

@@ -79,6 +79,7 @@ function* translating() {
   view.focusStep = undefined;
   view.held = null;
   former = null;
+  restartTrees();
   view.milliseconds = performance.now() - begin;
   if (view.stepping && next.done) pause();
   show();
@@ -128,6 +129,7 @@ async function show(names = OF_TRANSLATION) { // continues with what an earlier 
   await inSlices(drawWaiting(), () => current === drawing);
   if (current !== drawing) return;
   showWorking();
+  showExercises();
   refreshTour();
 }
 
@@ -188,9 +190,10 @@ function setLanguage(number) {
   options(at("head"), [...heads.map((n) => `${n + 1}`), say("mean")], [...heads, MEAN]);
   options(at("hand-head"), heads.map((n) => `${n + 1}`));
   showLearning();
+  showExercises();
   if (!network) return;
   readSource(); // its notes
-  show([...OF_TRANSLATION, "map", "switches", "positions"]);
+  show([...(translation ? OF_TRANSLATION : []), "map", "switches", "positions"]);
 }
 
 for (const id of ["kind", "layer", "head", "units"]) {
@@ -200,7 +203,7 @@ for (const id of ["kind", "layer", "head", "units"]) {
     show(["attention", "hand"]);
   });
 }
-for (const id of ["hand-head", "hand-query", "hand-key"]) at(id).addEventListener("change", showHand);
+for (const id of ["hand-head", "hand-query", "hand-key"]) at(id).addEventListener("change", () => { showHand(); showExercises(); });
 at("hand-numbers").addEventListener("change", () => {
   showHand();
   chooseStrongestKey();
@@ -242,8 +245,8 @@ async function open() {
   at("timing").textContent = say("reading");
   show(["map", "switches", "positions"]);
   network = new Network(data.sizes, await inSlices(readTensors(data.tensors, weights)));
-  if (data.examples.length) chooseExample();
-  else setSource("");
+  if (!readAddress() && data.examples.length) chooseExample();
+  else if (!view.source) setSource("");
   document.querySelector("main").inert = false;
 }
 

@@ -6,9 +6,9 @@ sentences. The rest is read in the order of SCRIPTS:
 confidence.js says how sure a translation is;
 starting.js, in a script of its own before all others, reports what they cannot read or start;
 by_hand.js explains a single attention weight, drawing.js draws; attention.js, flow.js, decoding.js,
-map.js, block.js, what_if.js, learning.js and inside.js are parts of the page; sections.js folds
-them, tour.js leads through them; page.js connects all with the frame. What learns in a worker of
-the page is in learning/.
+tree.js, map.js, block.js, what_if.js, learning.js, inside.js and exercises.js are parts of the
+page; sections.js folds them, tour.js leads through them, address.js writes what is seen into the
+address; page.js connects all with the frame. What learns in a worker is in learning/.
 """
 
 from collections.abc import Sequence
@@ -29,8 +29,9 @@ from nmt.text.tokenizer import Tokenizer
 from transformer_model import Transformer
 
 SCRIPTS = (
-    "confidence.js", "by_hand.js", "drawing.js", "attention.js", "flow.js", "decoding.js", "map.js",
-    "block.js", "what_if.js", "learning.js", "inside.js", "sections.js", "tour.js", "page.js",
+    "confidence.js", "by_hand.js", "drawing.js", "attention.js", "flow.js", "decoding.js",
+    "tree.js", "map.js", "block.js", "what_if.js", "learning.js", "inside.js", "sections.js",
+    "exercises.js", "tour.js", "address.js", "page.js",
 )  # fmt: skip
 STARTING = "starting.js"
 LEARNER = ("gradients.js", "transformer.js", "tasks.js", "training.js", "worker.js")  # in learning/

@@ -187,7 +187,12 @@ const litElements = () => (isReady() ? TOUR[tour.step].target() : []);
 
 async function goTo(step) { // a step of the tour, or its end
   if (step < 0) return;
-  if (step >= TOUR.length) { endTour(); return; }
+  if (step >= TOUR.length) { // leads on
+    endTour();
+    openSection(at("exercises"));
+    at("exercises").scrollIntoView({ behavior: STILL.matches ? "auto" : "smooth" });
+    return;
+  }
   const isNew = step !== tour.step;
   Object.assign(tour, { step, translation, word: followedWord() });
   if (tour.word && !view.stepping) view.step = tour.word.step;

@@ -5,9 +5,9 @@ const SIZES = { d_model: 32, num_heads: 4, dff: 64 };
 
 let training = null, losses = [], seconds = 0, isPaused = false;
 
-// -> {step, losses (of the steps since the last report), accuracy, seconds, written, isRight, cross}
+// -> {step, losses (of the steps since the last report), accuracy, seconds, isPaused, written, isRight, cross}
 function report(accuracy) {
-  postMessage({ step: training.step, losses, accuracy, seconds, ...training.examine() });
+  postMessage({ step: training.step, losses, accuracy, seconds, isPaused, ...training.examine() });
   losses = [];
 }
 
@@ -20,9 +20,9 @@ function trainForAMoment() {
     losses.push(result.loss);
   } while (performance.now() - begin < MOMENT && training.step % training.task.steps);
   seconds += (performance.now() - begin) / 1000;
+  isPaused = training.step % training.task.steps === 0; // the reader may go on
   report(result.accuracy);
-  if (training.step % training.task.steps) setTimeout(trainForAMoment); // after messages that wait
-  else isPaused = true;
+  if (!isPaused) setTimeout(trainForAMoment); // after messages that wait
 }
 
 onmessage = ({ data: message }) => {
