@@ -474,6 +474,66 @@ def test_a_page_names_all_that_its_table_in_the_code_holds(page, names):
     assert set(names) <= set(words)
 
 
+# ---- What a teacher is given ----
+
+
+EXPLORER = ROOT / "nmt" / "results" / "explorer"
+TEACHERS_PAGES = ("sheet", "quiz", "answers")
+
+
+@pytest.mark.parametrize(
+    ("page", "language", "quoted"),
+    [("teaching.md", 0, '"([^"]+)"'), ("teaching.zh-CN.md", 1, "“([^”]+)”")],
+)
+def test_what_a_plan_shows_is_in_the_page_to_try(page, language, quoted):
+    texts = json.loads((EXPLORER / "texts.json").read_text(encoding="utf-8")).values()
+    steps = re.findall(r"^\| \d+-\d+ \|.*", text(ROOT / "docs" / page), re.M)
+    named = {name for step in steps for name in re.findall(quoted, step)}
+    assert len(named) > 5
+    assert named <= {each[language] for each in texts}
+
+
+@pytest.mark.parametrize("page", ["teaching.md", "teaching.zh-CN.md"])
+def test_a_plan_fills_its_minutes_without_a_gap(page):
+    plans = re.split(r"^## ", text(ROOT / "docs" / page), flags=re.M)
+    ends = []
+    for plan in plans:
+        if rows := re.findall(r"^\| (\d+)-(\d+) \|", plan, re.M):
+            starts = [int(start) for start, _ in rows]
+            assert starts == [0, *(int(end) for _, end in rows[:-1])]
+            ends.append(int(rows[-1][1]))
+            assert re.match(str(ends[-1]), plan)
+    assert ends == [45, 90, 180]
+
+
+def test_each_question_of_the_sheet_and_of_the_quiz_has_one_answer():
+    sheet, quiz, answers = (text(ROOT / "docs" / f"{name}.md") for name in TEACHERS_PAGES)
+    questions = re.findall(r"^\*\*([AB]\d+)\.", sheet, re.M)
+    assert questions == re.findall(r"^\*\*([AB]\d+)\.", answers, re.M)
+    plans = text(ROOT / "docs" / "teaching.md")
+    assert {*questions} == {*re.findall(r"sheet ([AB]\d+)", plans)}
+    numbers = [str(number) for number in range(1, 13)]
+    assert re.findall(r"^\*\*(\d+)\. .+\?\*\*$", quiz, re.M) == numbers
+    assert re.findall(r"^- ([A-Z])\. ", quiz, re.M) == [*"ABCD"] * 12
+    right = dict(re.findall(r"^\| (\d+) \| ([A-D]) \|", answers, re.M))
+    assert [*right] == numbers
+    assert {*right.values()} == {*"ABCD"}
+
+
+def test_ten_slides_lead_to_drawings_and_to_parts_of_the_page_to_try():
+    slides = (ROOT / "docs" / "slides.html").read_text(encoding="utf-8")
+    assert len(slides) < 100_000
+    assert len(re.findall("<section ", slides)) == 10
+    parts = re.findall(r'<section id="([\w-]+)"', (EXPLORER / "page.html").read_text("utf-8"))
+    links = re.findall(r'(?:src|href)="([^"#]+)(?:#([^"]+))?"', slides)
+    for path, part in links:
+        assert (ROOT / "docs" / path).is_file(), path
+        assert not part or part in parts, part
+    drawings = {path.name for path in (ROOT / "docs" / "drawings").glob("*.svg")}
+    english = {f"drawings/{name}" for name in drawings if ".zh-CN" not in name}
+    assert english <= {path for path, _ in links}
+
+
 # ---- What pages quote is what the commands of docs/outputs/ have printed ----
 
 

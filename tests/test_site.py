@@ -14,6 +14,7 @@ import yaml
 from helpers import ROOT, run_process
 from markdown_it import MarkdownIt
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
 
 PROGRAM = ROOT / "docs" / "make_site.py"
@@ -176,6 +177,20 @@ def search(driver, words):
 def test_a_search_without_a_server_finds_a_page(site, driver, page, words, result):
     driver.get((site / page).as_uri())
     assert any(result in link for link in search(driver, words))
+
+
+@pytest.mark.slow
+def test_keys_move_through_the_slides_and_all_drawings_load(site, driver):
+    driver.get((site / "docs" / "slides.html").as_uri())
+    shown = (
+        "return [...document.querySelectorAll('section')].filter((it) => it.offsetParent !== null)"
+    )
+    for key, slide in ((Keys.ARROW_LEFT, 1), (Keys.ARROW_RIGHT, 2), (Keys.END, 10), (Keys.UP, 9)):
+        driver.find_element(By.TAG_NAME, "body").send_keys(key)
+        assert [it.get_attribute("id") for it in driver.execute_script(shown)] == [f"s{slide}"]
+        assert f"{slide} / 10" in driver.find_element(By.ID, "where").text
+    widths = "return [...document.images].map((it) => it.naturalWidth)"
+    assert driver.execute_script(widths) == [1280] * 7
 
 
 @pytest.mark.slow
