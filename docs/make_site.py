@@ -33,6 +33,7 @@ from pygments.lexers import PythonLexer, TextLexer
 ROOT = Path(__file__).resolve().parents[1]
 THEME = ROOT / "docs" / "site"  # what mkdocs.yml adds to the theme
 PAGES = ["*.md", "docs/**/*.md", "benchmarks/*.md", "data/*.md", "docs/*.ipynb"]
+TO_TRY = ROOT / "docs" / "try.html"
 TEXTS = {".md", ".ipynb"}
 PICTURES = {".png", ".svg", ".gif", ".html"}  # and pages that a program wrote: copied as they are
 LINK = re.compile(r"(?<=\]\()([^)\s#]+)(#[^)\s]*)?(?=\))")
@@ -174,7 +175,7 @@ class Pages:
 
 
 def rows(index: Path) -> dict[str, dict[str, Path]]:
-    """Returns the pages that the tables of an index lead to: by section, then by name."""
+    """Returns the pages that the tables of an index lead to: by section, then by title."""
     sections: dict[str, dict[str, Path]] = {}
     for line in index.read_text(encoding="utf-8").splitlines():
         if line.startswith("## "):
@@ -187,7 +188,8 @@ def rows(index: Path) -> dict[str, dict[str, Path]]:
 def navigation(pages: set[Path]) -> list[dict]:
     """Returns the site's navigation, which is that of both indexes, as mkdocs.yml writes it.
 
-    In Chinese it leaves out the pages in English, which the other has. Files of code come last.
+    The first tab is the page to try; a page's title is what an index calls it. In Chinese it
+    leaves out the pages in English, which the other has. Files of code come last.
     """
 
     def entries(sections: dict[str, dict[str, Path]], chinese: bool) -> list[dict]:
@@ -210,6 +212,7 @@ def navigation(pages: set[Path]) -> list[dict]:
         {path.name: source(path)} for path in sorted(pages - indexed) if path.suffix not in TEXTS
     ]
     return [
+        {"Try it": source(TO_TRY)},
         {"Start": [{"Home": "README.md"}, {"Documentation": "docs/index.md"}]},
         *english,
         {"Code": code},

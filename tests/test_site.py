@@ -116,6 +116,16 @@ def test_the_navigation_leads_to_every_page(site, pages):
 
 
 @pytest.mark.slow
+def test_the_first_tab_is_the_page_to_try_and_the_slides_are_there(site):
+    for name, link in (("index", "docs/try.html"), ("docs/faq", "try.html")):
+        home = (site / f"{name}.html").read_text(encoding="utf-8")
+        assert re.findall(r'<a href="([^"]+)" class="md-tabs__link', home)[0] == link
+    for name in ("try", "slides"):
+        copy = site / "docs" / f"{name}.html"
+        assert copy.read_bytes() == (ROOT / "docs" / f"{name}.html").read_bytes()
+
+
+@pytest.mark.slow
 def test_the_site_shows_the_lists_tables_and_code_that_a_repository_shows(site):
     """The generator's Markdown differs from GitHub's in what begins a list or ends it."""
     github = MarkdownIt("gfm-like", {"html": True, "linkify": False})
@@ -228,6 +238,14 @@ def test_chinese_words_are_parted_and_the_glossary_knows_some(program):
     text = program["part_words"]("BLEU 是机器翻译的分数，掩码遮住填充。", words)
     assert {"机器", "翻译", "掩码", "填充"} <= {*re.split("[\u200b\\s，。]", text)}
     assert text.replace("\u200b", "") == "BLEU 是机器翻译的分数，掩码遮住填充。"
+
+
+@pytest.mark.parametrize("name", ["index.md", "index.zh-CN.md"])
+def test_the_navigation_calls_no_page_by_the_name_of_its_file(program, name):
+    sections = program["rows"](ROOT / "docs" / name)
+    titled = [row for section in sections.values() for row in section.items()]
+    assert len(titled) > 40
+    assert [title for title, path in titled if title in (path.name, path.name.split(".")[0])] == []
 
 
 def test_both_indexes_lead_to_the_same_pages_in_the_same_order(program):
