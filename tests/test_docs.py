@@ -478,7 +478,7 @@ def test_a_page_names_all_that_its_table_in_the_code_holds(page, names):
 
 
 EXPLORER = ROOT / "nmt" / "results" / "explorer"
-TEACHERS_PAGES = ("sheet", "quiz", "answers")
+TEACHERS_PAGES = ("sheet", "quiz", "answers", "teaching")
 
 
 @pytest.mark.parametrize(
@@ -506,14 +506,14 @@ def test_a_plan_fills_its_minutes_without_a_gap(page):
     assert ends == [45, 90, 180]
 
 
-def test_each_question_of_the_sheet_and_of_the_quiz_has_one_answer():
-    sheet, quiz, answers = (text(ROOT / "docs" / f"{name}.md") for name in TEACHERS_PAGES)
+@pytest.mark.parametrize("ending", [".md", ".zh-CN.md"])
+def test_each_question_of_the_sheet_and_of_the_quiz_has_one_answer(ending):
+    sheet, quiz, answers, plans = (text(ROOT / "docs" / f"{it}{ending}") for it in TEACHERS_PAGES)
     questions = re.findall(r"^\*\*([AB]\d+)\.", sheet, re.M)
     assert questions == re.findall(r"^\*\*([AB]\d+)\.", answers, re.M)
-    plans = text(ROOT / "docs" / "teaching.md")
-    assert {*questions} == {*re.findall(r"sheet ([AB]\d+)", plans)}
+    assert {*questions} == {*re.findall(r"(?:sheet|练习单) ([AB]\d+)", plans)}
     numbers = [str(number) for number in range(1, 13)]
-    assert re.findall(r"^\*\*(\d+)\. .+\?\*\*$", quiz, re.M) == numbers
+    assert re.findall(r"^\*\*(\d+)\. .+[?？]\*\*$", quiz, re.M) == numbers
     assert re.findall(r"^- ([A-Z])\. ", quiz, re.M) == [*"ABCD"] * 12
     right = dict(re.findall(r"^\| (\d+) \| ([A-D]) \|", answers, re.M))
     assert [*right] == numbers
