@@ -146,10 +146,10 @@ class SearchOptions(NamedTuple):
         return not self.beyond(BY_PROBABILITY)
 
     def beyond(self, names: Collection[str]) -> list[str]:
-        """Returns the names of the options that are given, and are not among these."""
+        """Returns the flags of the options that are given, and are not among these names."""
         defaults = self._field_defaults
         return [
-            name
+            FLAGS.get(name, f"--{name.replace('_', '-')}")
             for name, value in zip(self._fields, self, strict=True)
             if name not in names and value != defaults[name]
         ]
@@ -194,6 +194,10 @@ class SearchOptions(NamedTuple):
                 "translations; raise the beam (--beam), or lower n_best (--n-best)"
             )
 
+
+FLAGS = dict(
+    sampling="--sample", repetition="--repetition-penalty, --no-repeat-ngram"
+)  # of records
 
 # What chooses among the likeliest translations, or reports of them; others change what is likely.
 BY_PROBABILITY = (

@@ -230,8 +230,8 @@ def test_attention_is_that_of_tensorflow(ending, pairs):
 
 OBSTACLES = [
     (dict(plain=True), "--plain"),
-    (dict(sampling=Sampling()), "it does not apply sampling"),
-    (dict(repetition=Repetition(2.0)), "it does not apply repetition"),
+    (dict(sampling=Sampling()), "it does not apply --sample"),
+    (dict(repetition=Repetition(2.0)), "it does not apply --repetition-penalty"),
 ]
 
 
@@ -260,12 +260,15 @@ def test_an_option_that_an_engine_does_not_name_is_refused(ending, name):
     )
     assert kind.obstacle(SearchOptions(length_penalty=2.0), weights) == ""
     others = kind._replace(applies=("beam",))  # as if the penalty were a new option
-    assert "does not apply length_penalty" in others.obstacle(
+    assert "does not apply --length-penalty" in others.obstacle(
         SearchOptions(length_penalty=2.0), weights
     )
     of_both = SearchOptions(sampling=Sampling(), repetition=Repetition(2.0))
     assert of_both.beyond(choice.KINDS[choice.TENSORFLOW].applies) == []
-    assert kind.obstacle(of_both, weights) == "it does not apply sampling and repetition"
+    assert (
+        kind.obstacle(of_both, weights)
+        == "it does not apply --sample and --repetition-penalty, --no-repeat-ngram"
+    )
 
 
 @pytest.mark.parametrize(("options", "reason"), OBSTACLES)
