@@ -123,7 +123,11 @@ class CrossAttention(Positions):
 
 
 class SourceSelfAttention(CrossAttention):
-    """The source's tokens attend to one another first."""
+    """The source's tokens attend to one another first.
+
+    What it learns depends on the seed: with SEED = 3, it writes most words right. The failures of
+    all other steps are the same with the seeds 1, 2 and 3.
+    """
 
     def __init__(self, vocab_size):
         super().__init__(vocab_size)
