@@ -580,3 +580,16 @@ def test_what_an_output_was_made_from_has_not_changed(name):
 @pytest.mark.parametrize("name", names(stamped=False))
 def test_an_output_is_what_the_command_prints(name, tmp_path):
     assert_about_equal(OUTPUTS[name].again(tmp_path).text, OUTPUTS[name].text, name)
+
+
+make_palettes = SimpleNamespace(**runpy.run_path(str(ROOT / "docs" / "make_palettes.py")))
+
+
+@pytest.mark.parametrize("name", ["walkthrough.ipynb", "walkthrough.zh-CN.ipynb"])
+def test_pictures_of_notebooks_have_a_palette(name):
+    notebook = json.loads((ROOT / "docs" / name).read_text(encoding="utf-8"))
+    found = make_palettes.pictures(notebook)
+    assert len(found) == 15
+    for data in found:
+        picture = "".join(data["image/png"])
+        assert make_palettes.with_palette(picture) == picture
