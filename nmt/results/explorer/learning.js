@@ -5,7 +5,7 @@ const PARTS = ["positions", "scaling", "lookAhead", "residual"];
 const learners = [newLearner(), newLearner()]; // the second one beside the first
 
 function newLearner() { // what a network is given, and its last report
-  return { peak: 0.003, warmup: 100, layers: 1, without: [], worker: null, losses: [], entries: null, held: null, report: null };
+  return { peak: 0.003, warmup: 100, layers: 1, without: [], worker: null, losses: [], entries: null, held: null, heads: 0, first: 0, report: null };
 }
 
 const learns = () => learners.some(({ worker }) => worker);
@@ -107,7 +107,7 @@ function showLearner(learner) {
   const right = report.isRight.filter(Boolean).length;
   panel.querySelector(".progress").textContent = say("learn-progress", { step: report.step, accuracy: percent(report.accuracy),
     loss: report.step ? figure(learner.losses.at(-1)) : "–", right, all: report.isRight.length, seconds: report.seconds.toFixed(1) });
-  const tokens = (side, ids) => ids.filter((id) => id > 2).map((id) => learner.entries[side][id - 3]); // after PADDING, START, END
+  const tokens = (side, ids) => ids.filter((id) => id >= learner.first).map((id) => learner.entries[side][id - learner.first]);
   const sources = learner.held.inputs.slice(0, EXAMPLES).map((ids) => tokens(0, ids));
   const written = report.written.slice(0, EXAMPLES).map((ids) => tokens(1, ids));
   panel.querySelector(".written").replaceChildren(...sources.map((source, n) => {
@@ -115,12 +115,12 @@ function showLearner(learner) {
     return element("li", { className: isRight ? "right" : "wrong" }, element("span", { lang: "pt", textContent: source.join(" ") }), " → ",
       element("span", { textContent: written[n].join(" ") || "–" }), isRight ? " ✓" : " ✗");
   }));
-  showHeads(panel.querySelector(".heads"), report.cross, sources[0], written[0], learner.held.inputs[0].length);
+  showHeads(panel.querySelector(".heads"), learner, sources[0], written[0]);
 }
 
 // The cross-attention of the first example: of each head, a row for each token written, a column for each of the source.
-function showHeads(view, weights, source, written, keys) {
-  const heads = 4, rows = weights.length / heads / keys;
+function showHeads(view, { heads, held, report }, source, written) {
+  const weights = report.cross, keys = held.inputs[0].length, rows = weights.length / heads / keys;
   if (view.children.length !== heads || view.dataset.source !== source.join(" ")) {
     view.dataset.source = source.join(" ");
     const cells = (name, texts) => texts.map((text) => element(name, { textContent: text }));

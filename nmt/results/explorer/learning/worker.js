@@ -3,7 +3,7 @@
 const MOMENT = 400; // milliseconds between two reports
 const SIZES = { d_model: 32, num_heads: 4, dff: 64 };
 
-let training = null, losses = [], seconds = 0, isPaused = false;
+let training = null, losses = [], seconds = 0, isPaused = false, next = 0; // next: the moment that waits
 
 // -> {step, losses (of the steps since the last report), accuracy, seconds, isPaused, written, isRight, cross}
 function report(accuracy) {
@@ -12,6 +12,7 @@ function report(accuracy) {
 }
 
 function trainForAMoment() {
+  clearTimeout(next); // a pause and going on may be one message after the other
   if (isPaused) return;
   const begin = performance.now();
   let result;
@@ -22,14 +23,14 @@ function trainForAMoment() {
   seconds += (performance.now() - begin) / 1000;
   isPaused = training.step % training.task.steps === 0; // the reader may go on
   report(result.accuracy);
-  if (!isPaused) setTimeout(trainForAMoment); // after messages that wait
+  if (!isPaused) next = setTimeout(trainForAMoment); // after messages that wait
 }
 
 onmessage = ({ data: message }) => {
   if (message.task) { // {task, pairs, settings}: begins
     const task = TASKS[message.task](message.pairs);
     training = new Training(task, { ...SIZES, num_layers: message.settings.layers }, message.settings);
-    postMessage({ entries: task.entries, held: task.held });
+    postMessage({ entries: task.entries, held: task.held, heads: SIZES.num_heads, first: FIRST });
     report(0);
   }
   isPaused = message.isPaused;
