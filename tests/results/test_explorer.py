@@ -384,6 +384,42 @@ def test_exercises_are_ticked_as_they_are_done(browser, run):
 
 
 @pytest.mark.slow
+def test_the_tour_solves_no_exercise_and_pointing_at_crossing_words_does(browser, run):
+    tokenizer, transformer = run
+    browser.open(transformer, tokenizer, "um dois tres.")
+    browser.click("start-tour")
+    for _ in range(12):
+        browser.click("tour-next")
+    assert browser.ask("return [...solved]") == []
+    browser.click("tour-close")
+    browser.choose("kind", "cross")
+    assert browser.ask(
+        "sides.weights = sides.weights.map((row, q) => row.map((_, k) => Number(k === Math.max(0,"
+        " row.length - 1 - q)))); choose({ side: 'queries', number: 0 });"
+        "return solved.has('crossing')"
+    )
+
+
+@pytest.mark.slow
+def test_fields_take_whole_numbers_within_their_bounds(browser, run):
+    tokenizer, transformer = run
+    browser.open(transformer, tokenizer, "um dois.")
+    values = "2.7", "", "-1", "99"
+    changed = (
+        "const field = at('width'); return arguments[0].map((value) => { field.value = value;"
+        "field.dispatchEvent(new Event('change')); return field.value; });"
+    )
+    assert browser.ask(changed, values) == ["3", "4", "2", "8"]
+    browser.ask("at('position').value = '3.5'; showPositions()")
+    assert "undefined" not in browser.at("formula").text
+    browser.ask("at('what-cross').click()")
+    browser.click("grow-all")
+    browser.wait_for("return trees.length && trees.every(({ done }) => done)")
+    assert browser.ask("return trees[0].ids(trees[0].best)") == browser.target()[1:]  # as switched
+    assert "switched off" in browser.at("doubt").text
+
+
+@pytest.mark.slow
 def test_an_address_leads_to_what_was_seen(browser, run):
     tokenizer, transformer = run
     browser.open(transformer, tokenizer, "um dois.")

@@ -54,3 +54,4 @@ function readAddress() {
 const optionsOf = (id) => [...at(id).options].map(({ value }) => value);
 
 at("link").addEventListener("click", writeAddress);
+addEventListener("hashchange", readAddress);

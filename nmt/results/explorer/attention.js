@@ -40,6 +40,8 @@ function* showAttention() {
   choose(view.held);
 }
 
+let pointed = null; // the token of the attention view that is chosen
+
 function choose(chosen) { // {side, number} of a token of the attention view, or null
   drawLines(at("view"), sides.weights, chosen);
   for (const side of ["queries", "keys"]) {
@@ -52,6 +54,8 @@ function choose(chosen) { // {side, number} of a token of the attention view, or
   }
   at("description").textContent = chosen ? describe(chosen) : "";
   drawFlow(chosen);
+  pointed = chosen;
+  if (chosen) showExercises();
 }
 
 function describe({ side, number }) {

@@ -16,6 +16,12 @@ function figure(number) { // four decimals, or scientific where they would say n
   return number.toFixed(4).replace("-", "−");
 }
 
+// The number in a field, within its bounds; the field's first one where it holds none.
+function fieldNumber(id, round = Math.round) {
+  const { value, min, max, defaultValue } = at(id), number = round(value === "" ? defaultValue : value);
+  return Math.min(max === "" ? Infinity : max, Math.max(min, Number.isFinite(number) ? number : defaultValue));
+}
+
 function barred(number) { // a figure with a bar: blue to the right, orange to the left
   const length = 50 * Math.tanh(Math.abs(number)), bar = element("span", { className: "bar" }, element("i"));
   bar.firstChild.style.cssText = number < 0

@@ -22,15 +22,16 @@ const EXERCISES = [ // what each asks for is in its text, `exercise-NAME`
 ];
 const solved = new Set(); // names of exercises
 
-// Whether the chosen cross-attention changes the order: a later word attends most to an earlier one.
+// Whether the line of the word that the reader points at crosses another word's in cross-attention.
 function crossesLines() {
-  const keys = translation.attention("cross", Number(at("layer").value) + 1).map((rows) => rows.map(highest));
-  const chosen = at("head").value === MEAN ? keys : [keys[at("head").value]];
-  return view.held !== null && chosen.some((row) => row.some((key, query) => query > 0 && key < row[query - 1]));
+  const strongest = (sides?.weights ?? []).map(highest); // key of each query
+  return strongest.some((key, query) => (pointed?.side === "queries" ? query : key) === pointed?.number
+    && strongest.some((other, n) => (n - query) * (other - key) < 0));
 }
 
 function showExercises() {
-  for (const { name, isDone } of EXERCISES) if (!solved.has(name) && isDone()) solved.add(name);
+  const isOwn = tour.step < 0; // what the tour chooses is not the reader's doing
+  for (const { name, isDone } of EXERCISES) if (isOwn && !solved.has(name) && isDone()) solved.add(name);
   const next = EXERCISES.find(({ name }) => !solved.has(name));
   at("exercise-list").replaceChildren(...EXERCISES.map(({ name, section }) => {
     const link = element("a", { href: `#${section}`, textContent: say(section) });

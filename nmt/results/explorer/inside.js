@@ -41,16 +41,15 @@ function* showInside() {
   }));
   at("fires").replaceChildren(...layers.map(({ trace, layer }) => {
     const { hidden } = trace.ffn[view.step], active = hidden.filter((value) => value > 0).length;
-    const strongest = likeliest(hidden, 5).map(({ id, probability }) => `${id}: ${probability.toFixed(3)}`);
+    const strongest = likeliest(hidden, 5).filter(({ probability }) => probability > 0).map(({ id, probability }) => `${id}: ${probability.toFixed(3)}`);
     return line("units-fire", { layer, all: hidden.length, active, list: strongest.join(", ") });
   }));
 }
 
 function showPositions() {
-  const width = data.sizes.d_model, position = Math.max(0, Number(at("position").value) || 0);
-  const dimension = Math.min(width - 1, Math.max(0, Number(at("dimension").value) || 0));
-  const even = 2 * (dimension >> 1), angle = position / 10000 ** (even / width);
+  const width = data.sizes.d_model, position = fieldNumber("position");
   at("dimension").max = width - 1;
+  const dimension = fieldNumber("dimension"), even = 2 * (dimension >> 1), angle = position / 10000 ** (even / width);
   at("formula").textContent = say("position-formula", { function: dimension % 2 ? "cos" : "sin", position, even, width,
     angle: figure(angle), value: figure(positionalEncoding(position, width)[dimension]) });
   heatmap(at("encoding"), Array.from({ length: 40 }, (_, n) => positionalEncoding(n, width)));

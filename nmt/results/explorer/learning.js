@@ -130,7 +130,7 @@ function showHeads(view, { heads, held, report }, source, written) {
       ...Array.from({ length: rows }, () => element("tr", {}, element("th"), ...cells("td", source.map(() => "")))))));
   }
   [...view.children].forEach((grid, head) => [...grid.rows].slice(1).forEach((row, query) => {
-    row.hidden = query > written.length; // after the token that ended it
+    row.style.visibility = query > written.length ? "hidden" : ""; // after the token that ended it
     row.cells[0].textContent = written[query] ?? "■";
     source.forEach((_, key) => {
       const weight = weights[(head * rows + query) * keys + key];

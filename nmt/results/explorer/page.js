@@ -145,7 +145,7 @@ function isDoubtful() { // whether the run expects little of its own translation
 function* showTranslation() {
   at("translation").textContent = textOf(translation.words());
   const notes = [say("milliseconds", { ms: view.milliseconds.toFixed(0), tokens: translation.steps.length })];
-  at("doubt").textContent = isDoubtful() ? say("doubtful") : "";
+  at("doubt").textContent = isSwitched() ? say("switched") : isDoubtful() ? say("doubtful") : "";
   at("translation").classList.toggle("doubtful", isDoubtful());
   if (view.fromRun) notes.push(say("as-run"));
   else if (view.forced.length) notes.push(say("forced", { number: view.forced.length }));
@@ -189,7 +189,9 @@ function setLanguage(number) {
   showLayers();
   options(at("head"), [...heads.map((n) => `${n + 1}`), say("mean")], [...heads, MEAN]);
   options(at("hand-head"), heads.map((n) => `${n + 1}`));
+  document.title = say("title");
   showLearning();
+  if (trees.length) showTrees();
   showExercises();
   if (!network) return;
   readSource(); // its notes
@@ -209,6 +211,8 @@ at("hand-numbers").addEventListener("change", () => {
   chooseStrongestKey();
 });
 for (const id of ["position", "dimension"]) at(id).addEventListener("input", showPositions);
+for (const id of ["position", "dimension", "width"]) at(id).addEventListener("change", () => { at(id).value = fieldNumber(id); });
+at("alpha").addEventListener("change", () => { at("alpha").value = fieldNumber("alpha", Number); });
 for (const id of ["temperature", "top-k", "top-p"]) {
   at(id).addEventListener("input", () => { view.fromRun = false; view.forced = []; view.stepping = false; translate(); });
 }

@@ -19,7 +19,7 @@ function setMenu(isOpen) {
 
 foldSections();
 if (at(location.hash.slice(1))) openSection(at(location.hash.slice(1)));
-NARROW.addEventListener("change", foldSections);
+NARROW.addEventListener("change", () => { if (!NARROW.matches) foldSections(); }); // what is read stays open
 at("menu").addEventListener("click", () => setMenu(!at("links").matches(".open")));
 document.addEventListener("click", (event) => { // before the browser scrolls to the place of a link
   const link = event.target.closest('a[href^="#"]');

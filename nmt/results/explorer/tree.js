@@ -15,12 +15,13 @@ function copied(state) { // of a decoder: what a branch continues from
 // A node is a token: {id, parent, probability, log (of all tokens so far), length, number (of samples), state,
 // kind: "live", "complete" or "dropped"}.
 class SearchTree {
-  constructor(network, source, width, alpha, random = null) {
-    Object.assign(this, { network, source, width, alpha, random });
+  constructor(network, source, width, alpha, random = null, what = AS_TRAINED) {
+    Object.assign(this, { network, source, width, alpha, random, what, encoded: null });
     this.root = { id: START, parent: null, log: 0, length: 0, number: width, kind: "live" };
     this.columns = []; // nodes of each length
     this.limit = source.length + EXTRA_TOKENS;
-    this.best = null; // the best complete node
+    this.complete = []; // nodes
+    this.best = null; // of them
     this.done = source.length <= 2;
   }
 
@@ -28,19 +29,24 @@ class SearchTree {
 
   *step() { // one token more
     const parents = this.columns.length ? this.columns.at(-1).filter(({ kind }) => kind === "live") : [this.root];
-    if (!this.root.state) this.root.state = yield* this.network.start(yield* this.network.encode(this.source));
+    if (!this.encoded) {
+      this.encoded = yield* this.network.encode(this.source, this.what);
+      this.root.state = yield* this.network.start(this.encoded);
+    }
     const nodes = [];
     for (const parent of parents) nodes.push(...yield* this.continuations(parent));
     this.columns.push(this.random ? nodes : this.chosen(nodes));
-    for (const node of this.columns.at(-1)) {
-      const isBetter = node.kind === "complete" && (!this.best || this.score(node) > this.score(this.best));
-      if (isBetter) this.best = node;
-    }
+    this.complete.push(...this.columns.at(-1).filter(({ kind }) => kind === "complete"));
+    this.best = this.complete.reduce((best, node) => (best && this.score(best) >= this.score(node) ? best : node), null);
     this.done = !this.mayImprove();
+    if (this.done) for (const node of this.columns.at(-1)) if (node.kind === "live") node.kind = "dropped";
   }
 
   *continuations(parent) { // the likeliest 2 K, or one for each sample
-    const state = copied(parent.state), [logits] = yield* this.network.decode(state, [parent.id]);
+    // Without the mask, earlier positions see later ones: all are computed again.
+    const state = this.what.lookAhead ? copied(parent.state) : yield* this.network.start(this.encoded);
+    const read = this.what.lookAhead ? [parent.id] : [START, ...this.ids(parent)];
+    const logits = (yield* this.network.decode(state, read, this.what)).at(-1);
     const probabilities = softmax(logits), allowed = allowedLogits(logits, [PAD, START]);
     const drawn = () => Array.from({ length: parent.number }, () => draw(allowed, { temperature: 1, topK: 0, topP: 1, random: this.random }));
     const ids = this.random ? drawn() : likeliest(softmax(allowed), 2 * this.width).map(({ id }) => id);
@@ -75,9 +81,9 @@ let trees = []; // of TREES
 let growing = 0; // number of the latest growth
 
 function newTrees() {
-  const width = Number(at("width").value), alpha = Number(at("alpha").value), source = translation.encoded?.ids ?? [START, END];
-  trees = [new SearchTree(network, source, 1, alpha), new SearchTree(network, source, width, alpha),
-    new SearchTree(network, source, width, alpha, Math.random)];
+  const width = fieldNumber("width"), alpha = fieldNumber("alpha", Number), source = translation.encoded?.ids ?? [START, END];
+  trees = [[1, null], [width, null], [width, Math.random]].map(([number, random]) =>
+    new SearchTree(network, source, number, alpha, random, view.what));
 }
 
 async function grow(isWanted) { // adds tokens to the trees while isWanted() says so
@@ -93,17 +99,19 @@ async function grow(isWanted) { // adds tokens to the trees while isWanted() say
 }
 
 function showTrees() {
-  const sentence = (tree) => say("tree-found", { text: `\u2068${textOf(tree.ids(tree.best))}\u2069`, probability: percent(Math.exp(tree.best.log)), score: figure(tree.score(tree.best)) });
+  const found = (tree, node) => say(tree.random ? "tree-drawn" : "tree-found", { text: `\u2068${textOf(tree.ids(node))}\u2069`, number: node.number,
+    probability: percent(Math.exp(node.log)), score: figure(tree.score(node)) });
   at("trees").replaceChildren(...trees.flatMap((tree, n) => [
     element("h3", { textContent: say(`tree-${TREES[n]}`, { number: tree.width }) }),
     scrolling(treeView(tree), say(`tree-${TREES[n]}`, { number: tree.width })),
-    element("p", { className: "faint", textContent: tree.done && tree.best ? sentence(tree) : "" }),
+    ...(tree.done ? (tree.random ? tree.complete : [tree.best]).map((node) => element("p", { className: "faint", textContent: found(tree, node) })) : []),
   ]));
+  for (const box of at("trees").querySelectorAll(".scroll")) box.scrollLeft = box.scrollWidth; // to the newest token
 }
 
 // A column for each token, its nodes below each other; a line leads from each node to the one before.
 function treeView(tree) {
-  const WIDTH = 96, HEIGHT = 40, onPath = new Set();
+  const WIDTH = 96, HEIGHT = 54, onPath = new Set();
   for (let node = tree.best; node; node = node.parent) onPath.add(node);
   const rows = Math.max(1, ...tree.columns.map((column) => column.length)), view = element("div", { className: "tree" });
   view.style.cssText = `width:${WIDTH * tree.columns.length}px;height:${HEIGHT * rows}px`;
@@ -114,9 +122,9 @@ function treeView(tree) {
     const ends = { x1: fromX, y1: fromY, x2: WIDTH * x + 16, y2: HEIGHT * y + HEIGHT / 2, "stroke-opacity": node.kind === "dropped" ? 0.15 : 0.3 + 0.7 * node.probability };
     for (const [name, value] of Object.entries(ends)) line.setAttribute(name, value);
     lines.append(line);
-    const number = tree.random && node.number > 1 ? ` × ${node.number}` : "";
-    const box = element("span", { className: `${node.kind}${onPath.has(node) ? " best" : ""}`, dir: "auto" }, label(node.id) + number,
-      element("small", { textContent: percent(node.probability) }));
+    const box = element("span", { className: `${node.kind}${onPath.has(node) ? " best" : ""}`, dir: "auto" }, label(node.id),
+      element("small", { textContent: percent(node.probability) }),
+      element("small", { textContent: tree.random ? `× ${node.number}` : tree.score(node).toFixed(2).replace("-", "−") }));
     box.style.cssText = `left:${WIDTH * x + 16}px;top:${HEIGHT * y + 2}px`;
     box.title = say("tree-node", { score: figure(tree.score(node)), probability: percent(Math.exp(node.log)) });
     view.append(box);

@@ -1,13 +1,17 @@
 // Trains in a worker, so that the page never waits, and says from time to time how far it is.
 
-const MOMENT = 400; // milliseconds between two reports
+const MOMENT = 250; // milliseconds between two reports
 const SIZES = { d_model: 32, num_heads: 4, dff: 64 };
 
-let training = null, losses = [], seconds = 0, isPaused = false, next = 0; // next: the moment that waits
+let training = null, losses = [], seconds = 0, isPaused = false, wasSolved = false;
+let next = 0; // the moment that waits
 
 // -> {step, losses (of the steps since the last report), accuracy, seconds, isPaused, written, isRight, cross}
 function report(accuracy) {
-  postMessage({ step: training.step, losses, accuracy, seconds, isPaused, ...training.examine() });
+  const examined = training.examine(), isSolved = examined.isRight.every(Boolean);
+  isPaused ||= isSolved && !wasSolved;
+  wasSolved ||= isSolved;
+  postMessage({ step: training.step, losses, accuracy, seconds, isPaused, ...examined });
   losses = [];
 }
 
