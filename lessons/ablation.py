@@ -1,12 +1,15 @@
 """Ablations: take one part of the Transformer away, train, and see what it was for.
 
-    python lessons/ablation.py                        all ablations, reversed sequences, three seeds
-    python lessons/ablation.py --task copy reverse sort --seeds 5
+    python lessons/ablation.py                        each part where it is needed, three seeds
+    python lessons/ablation.py --only warm-up scaling
+    python lessons/ablation.py --task copy reverse    all parts in one setting: few are needed there
     python lessons/ablation.py --task bundled --only full positions
     python lessons/ablation.py --resume               use the results of an interrupted call again
 
 Predict first: each ablation comes with a question. Then read the table and the curves, which are
-drawn into `runs/ablations/`.
+drawn into `runs/ablations/`. A small network that learns slowly does without most parts. So each
+ablation has a setting of its own, found by trial: the whole network learns there, and the one
+without the part does not.
 
 The network is that of transformer_model.py, with one function or class replaced by the few lines
 below. Two figures show the effect: the tokens right when the decoder reads the right tokens before
@@ -147,6 +150,24 @@ def adam(schedule, network):
     return keras.optimizers.Adam(schedule, beta_1=0.9, beta_2=0.98, epsilon=1e-9)
 
 
+class Setting(NamedTuple):
+    """Where a part is needed, and why."""
+
+    why: str
+    sizes: Mapping = NOTHING  # those that differ from SIZES
+    task: str = "reverse"  # of RULES
+    steps: int = 300  # of training
+    rate_scale: float = 0.0  # 0: RATE_SCALE
+    padding: int = 0  # columns of it that the test's sources have in addition
+
+    def __str__(self):
+        fields = {**self._asdict(), **self.sizes, "sizes": None, "why": None}
+        return ", ".join(f"{name} {value}" for name, value in fields.items() if value)
+
+
+ANY = Setting("")  # of a small network that learns slowly
+
+
 class Ablation(NamedTuple):
     """One change of the network, or of its training."""
 
@@ -154,31 +175,41 @@ class Ablation(NamedTuple):
     replaced: Mapping = NOTHING  # names in transformer_model -> what stands in their place
     options: Mapping = NOTHING  # of the Transformer
     optimizer: Callable = adam  # of a learning-rate schedule and a network
+    setting: Setting = ANY
 
 
+ONE_LAYER = MappingProxyType({"num_layers": 1})
 ABLATIONS = {
     "full": Ablation("How many steps does the whole network need?"),
     "positions": Ablation(
         "Without positions, which of copy, reverse and sort can still be learned?",
         dict(positional_encoding=no_positions),
+        setting=Setting("to attention, a sentence is a set without order", ONE_LAYER),
     ),
     "scaling": Ablation(
         "Without the division by sqrt(d_k), is it slower, or worse? With heads of 16 dimensions?",
         dict(scaled_dot_product_attention=no_scaling),
+        setting=Setting(
+            "sums of 256 products are large: softmax picks one token, and its gradient vanishes",
+            dict(num_layers=1, d_model=256, num_heads=1), steps=200,
+        ),
     ),
     "look-ahead": Ablation(
         "If the decoder sees what it must predict: which of the two figures suffers?",
         dict(create_look_ahead_mask=no_look_ahead_mask),
+        setting=Setting("it learns to copy the answer, and has none when it writes", ONE_LAYER),
     ),
     "padding": Ablation(
         "If padding is attended to like any token: does the network learn to ignore it?",
         dict(create_padding_mask=no_padding_mask),
+        setting=Setting("longer sentences in a batch bring more of it", ONE_LAYER, padding=30),
     ),
     "residuals": Ablation(
         "Without residual connections, where would the position of a token get lost?",
         dict(
             EncoderLayer=EncoderLayerWithoutResiduals, DecoderLayer=DecoderLayerWithoutResiduals
         ),
+        setting=Setting("each layer mixes tokens anew, until none knows its place", steps=400),
     ),
     "layer normalization": Ablation(
         "Without layer normalization, how large do the sums get, and what does softmax make of it?",
@@ -186,15 +217,27 @@ ABLATIONS = {
             EncoderLayer=EncoderLayerWithoutNormalization,
             DecoderLayer=DecoderLayerWithoutNormalization,
         ),
+        setting=Setting("each layer adds to the sums, which grow with depth", dict(num_layers=4)),
     ),
     "warm-up": Ablation(
         "With the highest learning rate from the first step on: faster, or lost?",
         dict(CustomSchedule=ScheduleWithoutWarmUp),
+        setting=Setting(
+            "the first steps are long, and Adam's averages rest on few batches",
+            ONE_LAYER, rate_scale=2.3, steps=400,
+        ),
     ),
     "one head": Ablation(
-        "One head of 64 dimensions instead of four of 16?", options={"num_heads": 1}
+        "One head of 64 dimensions instead of four of 16?", options={"num_heads": 1},
+        setting=Setting("tokens need two places, and one softmax blends them", ONE_LAYER, "ends"),
     ),
-    "pre-norm": Ablation("Normalizing first: faster or slower?", options={"pre_norm": True}),
+    "pre-norm": Ablation(
+        "Normalizing first: faster or slower?", options={"pre_norm": True},
+        setting=Setting(
+            "post-norm rescales the residual stream in each layer, and with it the gradient",
+            dict(num_layers=4), steps=250, rate_scale=1.0,
+        ),
+    ),
 }  # fmt: skip
 
 
@@ -213,7 +256,16 @@ class Task(NamedTuple):
 
 SYMBOLS = 20  # of the sequences
 LENGTHS = (4, 10)  # of the sequences, ends included
-RULES = {"copy": list, "reverse": lambda ids: ids[::-1], "sort": sorted}  # source -> target
+
+
+def ends(ids: list) -> list:
+    """Returns one symbol of 16 for each two: of those at a place from either end, modulo 4."""
+    fours = [(token - END - 1) % 4 for token in ids]
+    return [END + 1 + 4 * a + b for a, b in zip(fours, fours[::-1], strict=True)]
+
+
+# source -> target
+RULES = {"copy": list, "reverse": lambda ids: ids[::-1], "sort": sorted, "ends": ends}
 
 
 def padded(rows: list, width: int) -> np.ndarray:
@@ -232,8 +284,8 @@ def sequences(rule: Callable, number: int, random) -> tuple:
     return sources, padded([[START, *rule(list(row)), END] for row in rows], width)
 
 
-def toy(name: str) -> Task:
-    """Returns the Task to copy, reverse or sort sequences."""
+def toy(name: str, padding: int = 0) -> Task:
+    """Returns a Task of RULES, with columns of padding added to the test's sources."""
     rule = RULES[name]
 
     def batches(seed):
@@ -241,8 +293,8 @@ def toy(name: str) -> Task:
         while True:
             yield sequences(rule, BATCH_SIZE, random)
 
-    test = sequences(rule, TEST_SEQUENCES, np.random.default_rng(10**6))
-    return Task(END + 1 + SYMBOLS, 600, batches, test)
+    inp, tar = sequences(rule, TEST_SEQUENCES, np.random.default_rng(10**6))
+    return Task(END + 1 + SYMBOLS, 600, batches, (np.pad(inp, ((0, 0), (0, padding))), tar))
 
 
 class Pairs(NamedTuple):
@@ -318,9 +370,9 @@ def replaced(ablation: Ablation) -> Iterator:
         yield
 
 
-def network(task: Task, ablation: Ablation) -> model.Transformer:
-    """Returns a new Transformer for a task."""
-    sizes = {**SIZES, **ablation.options}
+def network(task: Task, ablation: Ablation, sizes: Mapping = NOTHING) -> model.Transformer:
+    """Returns a new Transformer for a task; `sizes` may differ from SIZES."""
+    sizes = {**SIZES, **sizes, **ablation.options}
     transformer = network_of(
         Variant(pre_norm=sizes.pop("pre_norm", False)),
         **sizes, input_vocab_size=task.vocab_size, target_vocab_size=task.vocab_size,
@@ -365,12 +417,13 @@ def sequences_right(transformer: model.Transformer, inp: np.ndarray, tar: np.nda
     return float(np.mean((both[0] == both[1]).all(axis=1)))
 
 
-def train(task: Task, ablation: Ablation, seed: int, steps: int) -> Result:
+def train(task: Task, ablation: Ablation, seed: int, steps: int, setting: Setting = ANY) -> Result:
     """Trains a network from a seed, and measures it."""
     keras.utils.set_random_seed(seed)
     with replaced(ablation):
-        transformer = network(task, ablation)
-        schedule = model.CustomSchedule(SIZES["d_model"], WARMUP_STEPS, RATE_SCALE)
+        transformer = network(task, ablation, setting.sizes)
+        d_model, scale = {**SIZES, **setting.sizes}["d_model"], setting.rate_scale or RATE_SCALE
+        schedule = model.CustomSchedule(d_model, WARMUP_STEPS, scale)
         optimizer = ablation.optimizer(schedule, transformer)
         batches = (((inp, tar[:, :-1]), tar[:, 1:]) for inp, tar in task.batches(seed))
         started = time.process_time()
@@ -470,6 +523,7 @@ class Plan(NamedTuple):
     steps: int
     folder: Path
     resume: bool  # use the results that the folder has
+    setting: Setting = ANY  # its sizes and rate
 
 
 def result_of(plan: Plan, name: str, seed: int) -> Result:
@@ -479,9 +533,14 @@ def result_of(plan: Plan, name: str, seed: int) -> Result:
         result = Result(**json.loads(path.read_text()))
         if result.steps == plan.steps:
             return result
-    result = train(plan.task, plan.ablations[name], seed, plan.steps)
+    result = train(plan.task, plan.ablations[name], seed, plan.steps, plan.setting)
     output.write(path, json.dumps(result._asdict()).encode())
     return result
+
+
+def results_of(plan: Plan, name: str) -> list:
+    """Returns the results of an ablation, one for each seed."""
+    return [result_of(plan, name, seed) for seed in range(1, plan.seeds + 1)]
 
 
 def run(plan: Plan) -> None:
@@ -495,10 +554,34 @@ def run(plan: Plan) -> None:
     results = {}
     for name, ablation in plan.ablations.items():
         messages.log.info(f"{name}: {ablation.question}")
-        results[name] = [result_of(plan, name, seed) for seed in range(1, plan.seeds + 1)]
+        results[name] = results_of(plan, name)
         print(row(name, results[name]), flush=True)
     title = f"{plan.name}: mean, lowest and highest of {plan.seeds} seeds"
     print(f"\n{draw(plan.folder / f'{plan.name}.png', title, results)}")
+
+
+NEEDED_COLUMNS = (
+    "part", "% of tokens right, teacher forcing: whole", "changed", "% of sequences right: whole",
+    "changed", "processor seconds", "setting", "why",
+)  # fmt: skip
+
+
+def run_needed(args: argparse.Namespace) -> None:
+    """Trains ablations, each beside the whole network in its setting; prints rows, draws curves."""
+    print(f"\nmedian (lowest to highest) of {args.seeds} seeds\n")
+    print(f"| {' | '.join(NEEDED_COLUMNS)} |\n|{'---|' * len(NEEDED_COLUMNS)}")
+    for name in args.only:
+        setting, file = ABLATIONS[name].setting, f"needed-{name.replace(' ', '-')}"
+        task, steps = toy(setting.task, setting.padding), args.steps or setting.steps
+        plan = Plan(file, task, ABLATIONS, args.seeds, steps, FOLDER, args.resume, setting)
+        messages.log.info(f"{name}: {ABLATIONS[name].question}")
+        results = {version: results_of(plan, version) for version in ("full", name)}
+        both, cells = [*results.values()], [name]
+        for figure in ("accuracy", "right"):
+            cells += [spread([100 * getattr(r, figure) for r in part], ".0f") for part in both]
+        seconds = sum(result.seconds for part in both for result in part)
+        print(f"| {' | '.join(cells)} | {seconds:.0f} | {setting} | {setting.why} |", flush=True)
+        draw(FOLDER / f"{file}.png", f"{name}: {setting}", results)
 
 
 def add_flags(parser: argparse.ArgumentParser, steps: str) -> None:
@@ -515,13 +598,18 @@ def main(arguments: list) -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--task", nargs="+", choices=[*RULES, "bundled"], default=["reverse"])
+    parser.add_argument("--task", nargs="+", choices=[*RULES, "bundled"], help="one for all parts")
     parser.add_argument("--only", nargs="+", choices=ABLATIONS, default=[*ABLATIONS])
-    add_flags(parser, steps="600; bundled 2,000")
+    add_flags(parser, steps="the setting's; with --task 600, bundled 2,000")
     args = parser.parse_args(arguments)
     messages.show()
     devices.gpus()  # TensorFlow looks for them here, quietly
-    for name in args.task:
+    if not args.task:
+        if args.only == ["full"]:
+            parser.error("full alone: say of which --task")
+        args.only = [name for name in args.only if name != "full"]  # beside each other one
+        run_needed(args)
+    for name in args.task or ():
         task = bundled() if name == "bundled" else toy(name)
         chosen = {ablation: ABLATIONS[ablation] for ablation in args.only}
         steps = args.steps or task.steps

@@ -30,6 +30,7 @@ def test_what_stands_in_for_a_part_takes_the_same_arguments(name):
         ("copy", [7, 5, 6], [7, 5, 6]),
         ("reverse", [7, 5, 6], [6, 5, 7]),
         ("sort", [7, 5, 6], [5, 6, 7]),
+        ("ends", [7, 5, 6], [END + 1 + 4 * 3 + 2, END + 1 + 4 * 1 + 1, END + 1 + 4 * 2 + 3]),
     ],
 )
 def test_the_rules_of_the_toy_tasks(name, source, target):
@@ -106,6 +107,68 @@ def test_a_table_and_a_picture_are_made_and_the_network_is_whole_again(
     assert "| residuals | " in printed
     assert "median (lowest to highest) of 2 seeds" in printed
     assert (tmp_path / "copy.png").stat().st_size > 5_000
+
+
+@pytest.mark.parametrize("name", ablation.ABLATIONS)
+def test_a_setting_changes_the_network_and_its_rate_but_not_what_is_taken_away(name):
+    changed, setting = ablation.ABLATIONS[name], ablation.ABLATIONS[name].setting
+    assert bool(setting.why) == (name != "full")
+    task = ablation.toy(setting.task, setting.padding)
+    assert task.test[0].shape[1] == 12 + setting.padding
+    sizes = {**setting.sizes, "d_model": 8, "num_heads": 4, "dff": 8}
+    network = ablation.network(task, changed, sizes)
+    assert len(network.decoder.dec_layers) == setting.sizes.get("num_layers", 2)
+    assert network.decoder.dec_layers[0].mha1.num_heads == changed.options.get("num_heads", 4)
+
+
+@pytest.mark.slow
+def test_each_part_is_trained_in_its_setting_beside_the_whole_network(
+    monkeypatch, tmp_path, capsys
+):
+    trained = []
+
+    def train(task, changed, seed, steps, setting):
+        trained.append((changed, steps, setting))
+        share = 0.5 if changed is ablation.ABLATIONS["full"] else 0.25
+        return ablation.Result(steps, 1.0, 1, [1.0], 1.0, share, share / 5)
+
+    monkeypatch.setattr(ablation, "FOLDER", tmp_path)
+    monkeypatch.setattr(ablation, "train", train)
+    ablation.main(["--only", "full", "warm-up", "--seeds", "1"])
+    setting = ablation.ABLATIONS["warm-up"].setting
+    assert trained == [
+        (ablation.ABLATIONS[name], setting.steps, setting) for name in ("full", "warm-up")
+    ]
+    (line,) = [line for line in capsys.readouterr().out.splitlines() if "| warm-up |" in line]
+    figures = "50 (50 to 50) | 25 (25 to 25) | 10 (10 to 10) | 5 (5 to 5) | 2"
+    assert line == f"| warm-up | {figures} | {setting} | {setting.why} |"
+    assert (tmp_path / "needed-warm-up.png").stat().st_size > 5_000
+
+
+def test_the_whole_network_alone_needs_a_task(capsys):
+    with pytest.raises(SystemExit) as stopped:
+        ablation.main(["--only", "full"])
+    assert stopped.value.code == 2
+    assert "full alone: say of which --task" in capsys.readouterr().err
+
+
+@pytest.mark.slow
+def test_the_rate_and_the_sizes_of_a_setting_are_those_that_are_trained(monkeypatch):
+    rates = []
+
+    def adam(schedule, network):
+        rates.append((schedule.d_model, schedule.scale, network.count_params()))
+        return ablation.adam(schedule, network)
+
+    monkeypatch.setattr(ablation, "TEST_SEQUENCES", 2)
+    task = ablation.toy("copy")
+    changed = ablation.Ablation("", optimizer=adam)
+    sizes = dict(num_layers=1, d_model=8, num_heads=1, dff=8)
+    for setting in (ablation.ANY, ablation.Setting("", sizes, rate_scale=3.0)):
+        ablation.train(task, changed, 1, 1, setting)
+    (first, small) = rates
+    assert (first[:2], small[:2]) == ((64, 0.25), (8, 3.0))
+    assert small[2] < first[2]
 
 
 @pytest.mark.slow
