@@ -384,6 +384,15 @@ def test_exercises_are_ticked_as_they_are_done(browser, run):
 
 
 @pytest.mark.slow
+def test_a_token_that_is_put_in_changes_no_other(browser, run):
+    tokenizer, transformer = run
+    browser.open(transformer, tokenizer, "um dois tres.")
+    lists = [[1, 2, 3], [1, 9, 2, 3]], [[1, 2], [2, 1]], [[], [1]], [[1, 2], [1, 2]]
+    common = "return arguments[0].map(([one, other]) => commonLength(one, other))"
+    assert browser.ask(common, lists) == [3, 1, 0, 2]
+
+
+@pytest.mark.slow
 def test_the_tour_solves_no_exercise_and_pointing_at_crossing_words_does(browser, run):
     tokenizer, transformer = run
     browser.open(transformer, tokenizer, "um dois tres.")

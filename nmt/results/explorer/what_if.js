@@ -61,6 +61,17 @@ function changeSwitches() {
   translate();
 }
 
+// The most tokens that two lists have in common in the same order: a word put in moves those after it, and changes none.
+function commonLength(one, other) {
+  let before = Array(other.length + 1).fill(0); // of each beginning of `other`, with the tokens of `one` so far
+  for (const id of one) {
+    const row = [0];
+    other.forEach((otherId, n) => row.push(id === otherId ? before[n] + 1 : Math.max(before[n + 1], row[n])));
+    before = row;
+  }
+  return before.at(-1);
+}
+
 // The translation as trained, and what the switches make of it. -> null if nothing is switched, else
 // {words, changed (tokens), all, before, after (probability of its target)}
 function* compare(ids) {
@@ -72,9 +83,9 @@ function* compare(ids) {
   yield* forced.translate();
   const logs = forced.steps.slice(0, trained.steps.length)
     .map(({ probabilities }, n) => Math.log(probabilities[target[n + 1]]));
-  const length = Math.max(target.length, translation.target.length);
-  const changed = Array.from({ length }, (_, n) => target[n] !== translation.target[n]).filter(Boolean).length;
-  return { words: trained.words(), changed, all: length - 1, before: Math.exp(trained.logProbability()),
+  const longer = Math.max(target.length, translation.target.length);
+  const changed = longer - commonLength(target, translation.target);
+  return { words: trained.words(), changed, all: longer - 1, before: Math.exp(trained.logProbability()),
     after: Math.exp(logs.reduce((sum, log) => sum + log, 0)) };
 }
 
