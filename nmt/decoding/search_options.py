@@ -81,6 +81,17 @@ class Repetition(NamedTuple):
     ] = 0  # fmt: skip
 
 
+FLAGS = dict(
+    sampling="--sample", repetition="--repetition-penalty, --no-repeat-ngram"
+)  # of records
+
+# What chooses among the likeliest translations, or reports of them; others change what is likely.
+BY_PROBABILITY = (
+    "beam", "length_penalty", "n_best", "plain", "mbr", "alignments", "token_scores",
+    "alternatives", "confidence",
+)  # fmt: skip
+
+
 class SearchOptions(NamedTuple):
     """The options of a search, and of what is reported of its translations.
 
@@ -193,14 +204,3 @@ class SearchOptions(NamedTuple):
                 f"n_best is {self.n_best}, and the beam {self.beam}: a beam of K finds K "
                 "translations; raise the beam (--beam), or lower n_best (--n-best)"
             )
-
-
-FLAGS = dict(
-    sampling="--sample", repetition="--repetition-penalty, --no-repeat-ngram"
-)  # of records
-
-# What chooses among the likeliest translations, or reports of them; others change what is likely.
-BY_PROBABILITY = (
-    "beam", "length_penalty", "n_best", "plain", "mbr", "alignments", "token_scores",
-    "alternatives", "confidence",
-)  # fmt: skip

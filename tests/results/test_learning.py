@@ -11,7 +11,7 @@ from nmt.results.explorer import page
 from nmt.results.explorer.learning import rare_words, short_pairs
 from transformer_model import Transformer, loss_function
 
-PROGRAM = browser_model.scripts(page.FOLDER / "learning", page.LEARNER[:-1])  # without the worker
+PROGRAM = page.learner(page.LEARNER[:-1])  # without the worker
 SIZES = dict(num_layers=2, d_model=8, num_heads=2, dff=12)
 TEXTS = [
     ["um dois .", "one two ."],
@@ -27,7 +27,7 @@ def test_each_word_of_the_short_pairs_stands_in_several():
     assert rare_words(split) == set()
     assert rare_words({("um", "."): ("one", ".")}) == {(0, "um"), (0, "."), (1, "one"), (1, ".")}
     assert max(len(words) for pair in split.items() for words in pair) == 5
-    assert short_pairs() == pairs
+    assert short_pairs.__wrapped__() == pairs
 
 
 # ---- In the browser ----

@@ -3,6 +3,8 @@
 const SEEN = "see?"; // begins what stands after "#"; else that is the name of a section
 const CHOICES = ["kind", "layer", "head", "units", "position", "dimension", "width", "alpha"];
 
+const optionsOf = (id) => [...at(id).options].map(({ value }) => value);
+
 function seenSection() { // the one that takes most of the window
   const shown = (section) => {
     const { top, bottom } = section.getBoundingClientRect();
@@ -28,7 +30,7 @@ function readAddress() {
   if (["0", "1"].includes(seen.get("language"))) setLanguage(Number(seen.get("language")));
   for (const id of CHOICES) {
     const field = at(id), value = seen.get(id);
-    const isKnown = field.options ? [...field.options].some((option) => option.value === value) : value !== null && Number.isFinite(Number(value));
+    const isKnown = field.options ? optionsOf(id).includes(value) : value !== null && Number.isFinite(Number(value));
     if (isKnown) field.value = value;
     if (id === "kind") showLayers(); // of which there are as many as the stack has
   }
@@ -50,8 +52,6 @@ function readAddress() {
   }
   return true;
 }
-
-const optionsOf = (id) => [...at(id).options].map(({ value }) => value);
 
 at("link").addEventListener("click", writeAddress);
 addEventListener("hashchange", readAddress);

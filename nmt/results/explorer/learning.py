@@ -1,5 +1,6 @@
 """Short sentences of the bundled corpus, which a small network in the page learns to translate."""
 
+import functools
 import random
 import re
 from collections import Counter
@@ -12,6 +13,7 @@ MOST_TOKENS, FEWEST_USES = 5, 4  # of a sentence, its sign included; of a word, 
 Words = tuple[str, ...]
 
 
+@functools.cache
 def short_pairs() -> list[list[str]]:
     """Returns source and target of short training pairs, tokens separated by spaces, shuffled.
 

@@ -89,6 +89,12 @@ def blocks_of_page(transformer: Transformer) -> list[list[dict[str, Any]]]:
     ]
 
 
+def learner(names: Sequence[str]) -> str:
+    """Returns scripts of learning/, after what they share with the network of the run."""
+    shared = browser_model.scripts(browser_model.FOLDER, ["network.js", "search.js"])
+    return f"{shared}\n{browser_model.scripts(FOLDER / 'learning', names)}"
+
+
 def assemble(
     run: str,
     transformer: Transformer,
@@ -116,7 +122,7 @@ def assemble(
     programs = {
         "STARTING": browser_model.scripts(FOLDER, [STARTING]),
         "SENTENCES": browser_model.scripts(html_file.FOLDER, ["sentences.js"]),
-        "LEARNER": browser_model.scripts(FOLDER / "learning", LEARNER),
+        "LEARNER": learner(LEARNER),
         "PROGRAM": browser_model.scripts(FOLDER, SCRIPTS),
     }
     return browser_model.fill_page(FOLDER, transformer, tokenizer, data, programs)

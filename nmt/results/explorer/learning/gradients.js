@@ -115,14 +115,14 @@ class Tape {
       }
     };
     each((from, first, place, sequence, query) => {
-      let highest = -Infinity, sum = 0;
+      let largest = -Infinity, sum = 0;
       for (let key = 0; key < keys; key++) {
-        let product = isMasked(sequence, query, key) ? -1e9 : 0;
+        let product = isMasked(sequence, query, key) ? MASKED : 0;
         for (let n = 0; n < depth; n++) product += (q.values[from + n] * k.values[first + key * width + n]) / scale;
         weights[place + key] = product;
-        highest = Math.max(highest, product);
+        largest = Math.max(largest, product);
       }
-      for (let key = 0; key < keys; key++) sum += weights[place + key] = Math.exp(weights[place + key] - highest);
+      for (let key = 0; key < keys; key++) sum += weights[place + key] = Math.exp(weights[place + key] - largest);
       for (let key = 0; key < keys; key++) {
         const weight = weights[place + key] /= sum;
         for (let n = 0; n < depth; n++) output.values[from + n] += weight * v.values[first + key * width + n];
@@ -155,10 +155,10 @@ class Tape {
     const total = targets.filter((target) => target !== PADDING).length;
     let loss = 0, right = 0;
     targets.forEach((target, row) => {
-      const one = probabilities.subarray(row * entries, (row + 1) * entries), best = indexOfHighest(one);
-      const highest = one[best];
+      const one = probabilities.subarray(row * entries, (row + 1) * entries), best = highest(one);
+      const largest = one[best];
       let sum = 0;
-      for (let id = 0; id < entries; id++) sum += one[id] = Math.exp(one[id] - highest);
+      for (let id = 0; id < entries; id++) sum += one[id] = Math.exp(one[id] - largest);
       for (let id = 0; id < entries; id++) one[id] /= sum;
       if (target === PADDING) return;
       loss -= Math.log(one[target]) / total;
@@ -175,12 +175,6 @@ class Tape {
 }
 
 const PADDING = 0;
-
-function indexOfHighest(values) {
-  let best = 0;
-  for (let n = 1; n < values.length; n++) if (values[n] > values[best]) best = n;
-  return best;
-}
 
 function transposed(values, rows, columns) {
   const result = new Float32Array(values.length);

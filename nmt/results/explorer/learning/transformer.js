@@ -1,7 +1,8 @@
 // The Transformer of transformer_model.py, small, and able to learn: its loss is differentiated by a Tape.
 //
 // Layers, names and formulas are the tutorial's: post-norm, sinusoidal positions, masks, the final layer.
-// `parts` are what can be left out before a training.
+// `parts` are what can be left out before a training. Positions, MASKED and `highest` are those of the run's own
+// network: network.js and search.js of nmt/exports/browser/ are read first.
 
 const ALL_PARTS = { positions: true, scaling: true, lookAhead: true, residual: true };
 
@@ -12,17 +13,6 @@ function randomNumbers(seed) {
     state = BigInt.asUintN(64, state * 6364136223846793005n + 1442695040888963407n);
     return Number(state >> 32n) / 2 ** 32;
   };
-}
-
-function positionalEncodings(sequences, length, width) { // the same for each sequence: sines, cosines
-  const result = new Float32Array(sequences * length * width);
-  for (let row = 0; row < sequences * length; row++) {
-    for (let n = 0; n < width; n++) {
-      const angle = (row % length) / 10000 ** ((2 * (n >> 1)) / width);
-      result[row * width + n] = n % 2 ? Math.cos(angle) : Math.sin(angle);
-    }
-  }
-  return result;
 }
 
 class Transformer {
@@ -98,8 +88,8 @@ class Transformer {
 
   embed(tape, stack, sequences) {
     const { d_model } = this.sizes, ids = sequences.flat(), length = sequences[0].length;
-    const positions = this.parts.positions ? positionalEncodings(sequences.length, length, d_model)
-      : new Float32Array(ids.length * d_model);
+    const positions = new Float32Array(ids.length * d_model); // of each row
+    if (this.parts.positions) ids.forEach((_, row) => positions.set(positionalEncoding(row % length, d_model), row * d_model));
     return tape.embed(this.weights[`${stack}.embedding`], ids, positions);
   }
 
@@ -131,7 +121,7 @@ class Transformer {
       cross = result.cross;
       written.forEach((ids, sequence) => {
         const row = sequence * (step + 1) + step;
-        ids.push(indexOfHighest(result.logits.values.subarray(row * entries, (row + 1) * entries)));
+        ids.push(highest(result.logits.values.subarray(row * entries, (row + 1) * entries)));
       });
     }
     return { written: written.map((ids) => ids.slice(1)), cross };
