@@ -412,6 +412,9 @@ def test_what_divides_texts_stays(model):
     assert parts("| um | dois |") == [("", "| "), ("um", " | "), ("dois", " |")]
     assert parts("um|dois") == [("um|dois", "")]
     assert parts("- Um. Dois.") == [("", "- "), ("Um.", " "), ("Dois.", "")]
+    assert parts("– Um.") == [("", "– "), ("Um.", "")]
+    for label in ("a) ", "(b) ", "iv) ", "12) "):
+        assert parts(f"{label}Um. Dois.") == [("", label), ("Um.", " "), ("Dois.", "")]
     assert parts("um - dois -3") == [("um - dois -3", "")]
     assert parts("<p>Um.</p><p>Dois.<br/> Três.</p>") == [
         ("", "<p>"), ("Um.", "</p><p>"), ("Dois.", "<br/> "), ("Três.", "</p>")
